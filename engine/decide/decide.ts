@@ -168,9 +168,9 @@ function conclusionOf(input: DecideInput) {
 
 /** The approvals that the rulings require: of each set of groups the largest number. */
 function requiredApprovers(judgements: readonly FindingJudgement[], rulings: readonly ChangeSetRuling[]): Approvers {
-  const asked = [...rulings, ...judgements.map(({ effect }) => effect)].flatMap(({ approvers }) => approvers)
+  const neededApprovers = [...rulings, ...judgements.map(({ effect }) => effect)].flatMap(({ approvers }) => approvers)
   const largest = new Map<string, RequiredApproval>()
-  for (const required of asked) {
+  for (const required of neededApprovers) {
     const groups = required.groups.toSorted().join(' ')
     const known = largest.get(groups)
     if (known === undefined || known.count < required.count) largest.set(groups, required)

@@ -100,12 +100,12 @@ export function renamedSchemes(
   base: ReadonlyMap<string, unknown>,
   head: ReadonlyMap<string, unknown>,
 ): ReadonlyMap<string, string> {
-  const gone = [...base].filter(([name]) => !head.has(name))
+  const removedSchemes = [...base].filter(([name]) => !head.has(name))
   const renamed = new Map<string, string>()
   for (const [name, definition] of head) {
     if (base.has(name)) continue
-    const index = gone.findIndex(([, other]) => isEqual(other, definition))
-    const [match] = index === -1 ? [] : gone.splice(index, 1)
+    const index = removedSchemes.findIndex(([, other]) => isEqual(other, definition))
+    const [match] = index === -1 ? [] : removedSchemes.splice(index, 1)
     if (match !== undefined) renamed.set(name, match[0])
   }
   return renamed

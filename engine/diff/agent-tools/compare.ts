@@ -104,10 +104,10 @@ function reportChange(
   owners: { readonly baseNode: Located | null; readonly headNode: Located | null },
   walk: McpWalk,
 ): void {
-  const isGone = headNode === null && baseNode !== null
-  const located = isGone ? baseNode : (headNode ?? owners.headNode)
+  const isRemoved = headNode === null && baseNode !== null
+  const located = isRemoved ? baseNode : (headNode ?? owners.headNode)
   if (located === null) throw new Error(`no place for the rule ${change.rule}`)
-  walk.add({ ...change, side: isGone ? 'base' : 'head', location: pointerOf(located.at) })
+  walk.add({ ...change, side: isRemoved ? 'base' : 'head', location: pointerOf(located.at) })
 }
 
 function compareToolKind(base: ToolSettings, head: ToolSettings, add: AddToolChange): void {

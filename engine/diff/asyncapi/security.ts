@@ -21,14 +21,14 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
     securityAlternatives(after.security, walk.head),
   ]
   const { refused, admitted } = compareAlternatives(base, head)
-  const gone = { side: 'base', located: before.security ?? before.located } as const
-  const there = { side: 'head', located: after.security ?? after.located } as const
+  const baseSite = { side: 'base', located: before.security ?? before.located } as const
+  const headSite = { side: 'head', located: after.security ?? after.located } as const
   if (base.length === 0 && refused.length > 0) {
-    walk.add({ ...there, rule: 'asyncapi-security-added', subject: of, after: alternativeLabels(head) })
+    walk.add({ ...headSite, rule: 'asyncapi-security-added', subject: of, after: alternativeLabels(head) })
     return
   }
   if (head.length === 0 && admitted.length > 0) {
-    walk.add({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: alternativeLabels(base) })
+    walk.add({ ...baseSite, rule: 'asyncapi-security-removed', subject: of, before: alternativeLabels(base) })
     return
   }
   for (const alternative of refused) {
@@ -38,17 +38,17 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
     // When only scopes or addresses differ, the change is reported for the kept alternative.
     const kept = head.find((other) => alternativeKey(other, true) === alternativeKey(alternative, true))
     const addresses = { before: addressesIn(alternative), after: kept === undefined ? {} : addressesIn(kept) }
-    if (kept === undefined) walk.add({ ...gone, ...shared, rule: 'asyncapi-security-alternative-removed' })
+    if (kept === undefined) walk.add({ ...baseSite, ...shared, rule: 'asyncapi-security-alternative-removed' })
     else if (alternativeKey(kept) === alternativeKey(alternative) && !isEqual(addresses.before, addresses.after)) {
-      walk.add({ ...there, subject, name, rule: 'asyncapi-security-flow-changed', ...addresses })
-    } else walk.add({ ...there, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
+      walk.add({ ...headSite, subject, name, rule: 'asyncapi-security-flow-changed', ...addresses })
+    } else walk.add({ ...headSite, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
   }
   for (const alternative of admitted) {
     const { label: name } = alternative
     const isReported = refused.some((other) => alternativeKey(other, true) === alternativeKey(alternative, true))
     if (isReported) continue
     const subject = `${of} ${alternativeKey(alternative)}`
-    walk.add({ ...there, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
+    walk.add({ ...headSite, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
   }
 }
 

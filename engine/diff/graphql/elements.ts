@@ -43,15 +43,15 @@ export function compareUsages(before: Element, after: Element, noun: string, sit
   const place = { coerced, noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site }
   const { added, removed } = matchRest(written, (usage) => usageText(usage, coerced.get(usage)))
   for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
-    const gone = ofName(removed, name)
-    const come = ofName(added, name)
-    const changed = Math.min(gone.length, come.length)
-    for (const [index, usage] of gone.entries()) {
-      const partner = come[index]
+    const removedOfName = ofName(removed, name)
+    const addedOfName = ofName(added, name)
+    const changed = Math.min(removedOfName.length, addedOfName.length)
+    for (const [index, usage] of removedOfName.entries()) {
+      const partner = addedOfName[index]
       if (partner === undefined) reportUsage(place, 'removed', usage)
       else reportChangedUsage(place, usage, partner)
     }
-    for (const usage of come.slice(changed)) reportUsage(place, 'added', usage)
+    for (const usage of addedOfName.slice(changed)) reportUsage(place, 'added', usage)
   }
 }
 

@@ -108,12 +108,12 @@ function reportToolMember(
   name: string,
 ): void {
   const head = membersOf(after.value, owner)[name]
-  const isGone = head === undefined
+  const isRemoved = head === undefined
   walk.add({
     rule,
     subject: `${owner}/${name}`,
-    side: isGone ? 'base' : 'head',
-    location: `${pointerOf(isGone ? before.at : after.at)}${composePointer([owner, name])}`,
+    side: isRemoved ? 'base' : 'head',
+    location: `${pointerOf(isRemoved ? before.at : after.at)}${composePointer([owner, name])}`,
     name,
     before: membersOf(before.value, owner)[name] ?? null,
     after: head ?? null,

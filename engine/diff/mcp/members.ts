@@ -110,12 +110,12 @@ function reportMember(
   detail = '',
 ): void {
   const [base, head] = [valueAt(before.value, path), valueAt(after.value, path)]
-  const isGone = head === null
+  const isRemoved = head === null
   walk.add({
     rule,
     subject: `${subject}${path.join('/')}`,
-    side: isGone ? 'base' : 'head',
-    location: `${pointerOf((isGone ? before : after).at)}${composePointer(path)}`,
+    side: isRemoved ? 'base' : 'head',
+    location: `${pointerOf((isRemoved ? before : after).at)}${composePointer(path)}`,
     name: path.join('.'),
     before: base,
     after: head,

@@ -22,16 +22,16 @@ export const AUTHORIZATION_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** One security alternative: a caller needs all of its scopes. */
-interface WayIn {
+interface AcceptedScheme {
   /** The scheme without its scopes, in canonical form. */
   readonly scheme: JsonRecord
   readonly scopes: readonly string[]
 }
 
-const ANYBODY: WayIn = { scheme: { type: 'noauth' }, scopes: [] }
+const ANYBODY: AcceptedScheme = { scheme: { type: 'noauth' }, scopes: [] }
 
 export function compareToolSecurity(before: McpItem, after: McpItem, walk: McpWalk): void {
-  const [base, head] = [waysInto(before), waysInto(after)]
+  const [base, head] = [acceptedSchemes(before), acceptedSchemes(after)]
   const isRefused = base.some((way) => !head.some((other) => isAdmittedBy(other, way)))
   const isOpened = head.some((way) => !base.some((other) => isAdmittedBy(other, way)))
   if (!isRefused && !isOpened) return
@@ -50,26 +50,26 @@ export function compareToolSecurity(before: McpItem, after: McpItem, walk: McpWa
 }
 
 /** Whether every caller that `way` admits is admitted by `one`. */
-function isAdmittedBy(one: WayIn, way: WayIn): boolean {
+function isAdmittedBy(one: AcceptedScheme, way: AcceptedScheme): boolean {
   if (isEqual(one.scheme, ANYBODY.scheme)) return true
   return isEqual(one.scheme, way.scheme) && one.scopes.every((scope) => way.scopes.includes(scope))
 }
 
 /** Without the member nothing is required. */
-function waysInto(tool: McpItem): readonly WayIn[] {
+function acceptedSchemes(tool: McpItem): readonly AcceptedScheme[] {
   const path = schemesPath(tool)
   const list = path === null ? null : valueAt(tool.value, path)
-  return Array.isArray(list) && list.length > 0 ? list.map(wayInto) : [ANYBODY]
+  return Array.isArray(list) && list.length > 0 ? list.map(acceptedScheme) : [ANYBODY]
 }
 
-function wayInto(scheme: unknown): WayIn {
+function acceptedScheme(scheme: unknown): AcceptedScheme {
   if (!isRecord(scheme)) return { scheme: { type: scheme }, scopes: [] }
   const { scopes, ...rest } = scheme
   const texts = Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : []
   return { scheme: rest, scopes: texts.toSorted(byCodeUnit) }
 }
 
-function requirementsText(ways: readonly WayIn[]): string {
+function requirementsText(ways: readonly AcceptedScheme[]): string {
   const words = ways.map(({ scheme, scopes }) => {
     const type = typeof scheme['type'] === 'string' ? scheme['type'] : 'a scheme'
     return scopes.length === 0 ? type : `${type} (${scopes.join(', ')})`

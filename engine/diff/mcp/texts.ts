@@ -38,13 +38,13 @@ export function compareDescriptions(before: McpItem, after: McpItem, kind: strin
       const values = { before: textMember(base, member), after: textMember(head, member) }
       const wording = compareWording(values.before, values.after)
       if (wording.kind === 'same') continue
-      const isGone = values.after === ''
+      const isRemoved = values.after === ''
       const path = pointerOf(at)
       walk.add({
         rule: wording.kind === 'changed' ? 'mcp-description-changed' : 'mcp-description-reworded',
         subject: `${kind}${path}/${member}`,
-        side: isGone ? 'base' : 'head',
-        location: `${pointerOf(isGone ? before.at : after.at)}${path}/${member}`,
+        side: isRemoved ? 'base' : 'head',
+        location: `${pointerOf(isRemoved ? before.at : after.at)}${path}/${member}`,
         name: `the ${member} of ${nounOf(stepsTo(at), kind)}`,
         before: values.before || null,
         after: values.after || null,

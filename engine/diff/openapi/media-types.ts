@@ -117,10 +117,10 @@ function matchRelated(first: Matched<MediaType>): Matched<MediaType> {
     waiting.delete(head)
     related.push([base, head])
   }
-  const gone = new Set(related.map(([base]) => base))
+  const relatedBase = new Set(related.map(([base]) => base))
   return {
     added: added.filter((media) => waiting.has(media)),
-    removed: removed.filter((media) => !gone.has(media)),
+    removed: removed.filter((media) => !relatedBase.has(media)),
     kept: [...kept, ...related],
   }
 }

@@ -98,12 +98,12 @@ function compareAliases(
   walk: ProtoWalk,
 ): void {
   const names = new Set(after.map(({ name }) => name))
-  const gone = before.filter(({ name }) => !names.has(name))
+  const removedValues = before.filter(({ name }) => !names.has(name))
   const [first] = after
   if (first === undefined) return
   const subject = `${owner.fullName}#${first.number}`
   const place = { side: 'head', location: first.at, subject, reaches: owner.fullName, name: owner.fullName } as const
-  if (gone.length > 0) {
+  if (removedValues.length > 0) {
     const values = { before: before.map(({ name }) => name).join(', '), after: [...names].join(', ') }
     walk.add({ ...place, rule: 'proto-enum-value-renamed', ...values })
   } else if (before[0] !== undefined && before[0].name !== first.name) {

@@ -158,14 +158,14 @@ function judgeAbsence(
   walk: ProtoWalk,
 ): ProtoRuleId | null {
   const { head } = walk
-  const isGone = !after.names.has(declared.fullName)
+  const isRemoved = !after.names.has(declared.fullName)
   if (head.files.size === 0) return kind.removed
   const headFile = headFileOf(file, walk)
   const leftFile = headFile !== undefined && !after.inFiles.has(inFile(headFile, nestedName(declared, file)))
-  const leftPackage = isGone && head.packages.has(file.package)
+  const leftPackage = isRemoved && head.packages.has(file.package)
   if (leftFile && leftPackage) return kind.removed
   if (leftPackage) return kind.leftPackage
-  if (isGone && kind.wentWithPackage !== null) return kind.wentWithPackage
+  if (isRemoved && kind.wentWithPackage !== null) return kind.wentWithPackage
   return leftFile ? kind.leftFile : null
 }
 
