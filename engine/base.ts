@@ -20,7 +20,7 @@ export {
   directiveOf,
   EMPTY_CONTEXT,
   EXECUTION_ACTIONS,
-  stricter,
+  stricterDecision,
 } from './model/decision.ts'
 export { REASON_CODES, reason } from './decide/reasons.ts'
 export { countFindings, countPlaces, expandFindings, LEVELS, occurrenceText } from './model/finding.ts'

@@ -52,7 +52,7 @@ export {
   directiveOf,
   EMPTY_CONTEXT,
   EXECUTION_ACTIONS,
-  stricter,
+  stricterDecision,
 } from './model/decision.ts'
 export type { Decision, DecisionContext, ExecutionAction } from './model/decision.ts'
 export { decide } from './decide/decide.ts'
@@ -66,7 +66,7 @@ export { REASON_CODES, reason } from './decide/reasons.ts'
 export type { ReasonCode } from './decide/reasons.ts'
 export { RISK_FACTORS, SCORER_VERSION } from './decide/risk.ts'
 export type { Evidence, NextAction, NextAgentStep, Reason } from './decide/envelope-members.ts'
-export { judge } from './decide/judgement.ts'
+export { judgeChangeSet } from './decide/judgement.ts'
 export type { DecisionScope, JudgedChangeSet, FindingJudgement as Judgement } from './decide/judgement.ts'
 export type { ArtifactVerdict, HumanReport, RiskFactor, SeveritySummary, Verdict } from './decide/verdict.ts'
 export { compileEntryExpression } from './policy/expression.ts'

@@ -19,20 +19,21 @@ const MAX_PROGRAM = 10_000
 
 /** @param maxLength in UTF-16 code units */
 export function compileLinearPattern(source: string, maxLength = MAX_PATTERN): Result<LinearPattern> {
-  if (source.length > maxLength) return refused(`it has ${source.length} characters, more than ${maxLength}`)
+  if (source.length > maxLength) return unusablePattern(`it has ${source.length} characters, more than ${maxLength}`)
   try {
     // Its syntax is held against ECMA-262 first; making the expression does not run it.
     void new RegExp(source, 'u')
     const program = RE2JS.compile(RE2JS.translateRegExp(linearForm(source)))
     const size = program.programSize()
-    if (size > MAX_PROGRAM) return refused(`it takes ${size} steps, more than ${MAX_PROGRAM}; use smaller repetitions`)
+    if (size > MAX_PROGRAM)
+      return unusablePattern(`it takes ${size} steps, more than ${MAX_PROGRAM}; use smaller repetitions`)
     return ok({ test: (text) => program.matcher(text).find() })
   } catch (error) {
-    return refused(patternFault(error))
+    return unusablePattern(patternFault(error))
   }
 }
 
-function refused(why: string): Result<never> {
+function unusablePattern(why: string): Result<never> {
   return fail({ code: 'INVALID_INPUT', message: `The regular expression cannot be used: ${why}.` })
 }
 

@@ -41,7 +41,7 @@ function object(properties: Readonly<Record<string, Schema>>, options?: Schema):
   return { type: 'object', ...(required.length > 0 && { required }), properties, ...options }
 }
 
-function record(key: Schema, value: Schema, options?: Schema): Schema {
+function recordSchema(key: Schema, value: Schema, options?: Schema): Schema {
   const pattern = typeof key['pattern'] === 'string' ? key['pattern'] : ANY_KEY
   return { type: 'object', patternProperties: { [pattern]: value }, ...options }
 }
@@ -60,7 +60,7 @@ const forms: Readonly<Record<TypeForm, unknown>> = {
   Number: plain({ type: 'number' }),
   Object: object,
   Optional: optional,
-  Record: record,
+  Record: recordSchema,
   String: plain({ type: 'string' }),
   Union: (anyOf: readonly Schema[], options?: Schema): Schema => ({ anyOf, ...options }),
   Unknown: plain({}),

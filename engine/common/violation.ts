@@ -32,7 +32,7 @@ const WORDINGS: Readonly<Record<string, ViolationText>> = lookupTable({
   maxLength: ({ limit }) => `may have at most ${String(limit)} characters`,
   minimum: ({ limit }) => `must be at least ${String(limit)}`,
   maximum: ({ limit }) => `may be at most ${String(limit)}`,
-  pattern: ({ pattern }) => formOf(String(pattern)),
+  pattern: ({ pattern }) => requiredForm(String(pattern)),
 })
 
 /** What a text has to look like, by the pattern of its schema. */
@@ -47,7 +47,7 @@ const FORMS: Readonly<Record<string, string>> = lookupTable({
     'be a number of people and their groups, such as "2 of payments or security"',
 })
 
-function formOf(pattern: string): string {
+function requiredForm(pattern: string): string {
   return `must ${Object.hasOwn(FORMS, pattern) ? FORMS[pattern] : `match ${pattern}`}`
 }
 

@@ -36,9 +36,9 @@ export function diagnoseJson(text: string): Problem | null {
     cursor.index = endOf(BLANK, text, cursor.index) ?? cursor.index
     if (cursor.index >= text.length) break
     const fault = STEPS[cursor.expect](cursor)
-    if (fault !== null) return describe(text, fault)
+    if (fault !== null) return faultProblem(text, fault)
   }
-  return cursor.expect === 'end' ? null : describe(text, endedEarly(cursor))
+  return cursor.expect === 'end' ? null : faultProblem(text, endedEarly(cursor))
 }
 
 const STEPS: Readonly<Record<Expectation, (cursor: TextCursor) => JsonFault | null>> = {
@@ -46,7 +46,7 @@ const STEPS: Readonly<Record<Expectation, (cursor: TextCursor) => JsonFault | nu
   'first-item': (cursor) => (closes(cursor, ']') ? null : readValue(cursor)),
   'first-key': (cursor) => (closes(cursor, '}') ? null : readKey(cursor)),
   key: readKey,
-  colon: (cursor) => (takes(cursor, ':', 'value') ? null : unexpected(cursor, 'a colon after the member name')),
+  colon: (cursor) => (takeUnit(cursor, ':', 'value') ? null : unexpected(cursor, 'a colon after the member name')),
   separator: readSeparator,
   end: (cursor) => unexpected(cursor, 'nothing more after the document'),
 }
@@ -77,7 +77,7 @@ function readKey(cursor: TextCursor): JsonFault | null {
   }
   const name = String(JSON.parse(cursor.text.slice(at, end)))
   const first = container.names.get(name)
-  if (first !== undefined) return repeated(cursor.text, name, first, at)
+  if (first !== undefined) return duplicateMember(cursor.text, name, first, at)
   container.names.set(name, at)
   cursor.index = end
   cursor.expect = 'colon'
@@ -86,11 +86,11 @@ function readKey(cursor: TextCursor): JsonFault | null {
 
 function readSeparator(cursor: TextCursor): JsonFault | null {
   const close = cursor.open.at(-1)?.close ?? ''
-  if (takes(cursor, ',', close === '}' ? 'key' : 'value') || closes(cursor, close)) return null
+  if (takeUnit(cursor, ',', close === '}' ? 'key' : 'value') || closes(cursor, close)) return null
   return unexpected(cursor, `a comma or ${close}`)
 }
 
-function takes(cursor: TextCursor, unit: string, next: Expectation): boolean {
+function takeUnit(cursor: TextCursor, unit: string, next: Expectation): boolean {
   if (cursor.text[cursor.index] !== unit) return false
   cursor.index++
   cursor.expect = next
@@ -142,7 +142,7 @@ function endedEarly({ text, open }: TextCursor): JsonFault {
   return { at: text.length, what: `it is not valid JSON: the text ends where ${missing} is missing` }
 }
 
-function repeated(text: string, name: string, first: number, at: number): JsonFault {
+function duplicateMember(text: string, name: string, first: number, at: number): JsonFault {
   const { line, column } = positionAt(text, first)
   return {
     at,
@@ -151,6 +151,6 @@ function repeated(text: string, name: string, first: number, at: number): JsonFa
   }
 }
 
-function describe(text: string, { at, what, fix }: JsonFault): Problem {
+function faultProblem(text: string, { at, what, fix }: JsonFault): Problem {
   return unreadable(what, { position: positionAt(text, at), ...(fix === undefined ? {} : { fix }) })
 }

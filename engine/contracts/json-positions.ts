@@ -13,7 +13,7 @@ const OPEN_BRACE = 123
 /** The root of a text that `readJson` has accepted. */
 export function placeJson(text: string, containers: Containers): PlacedNode {
   const start = skipBlank(text, 0)
-  return { offset: start, children: () => childrenOf(text, containers, start) }
+  return { offset: start, children: () => jsonChildren(text, containers, start) }
 }
 
 /** Offsets of the brackets of every container, in opening order, and of the lines that end with LF. */
@@ -74,7 +74,7 @@ function doubled(list: Int32Array): Int32Array<ArrayBuffer> {
   return longer
 }
 
-function childrenOf(text: string, containers: Containers, open: number): PlacedChildren {
+function jsonChildren(text: string, containers: Containers, open: number): PlacedChildren {
   const close = containers.closingOf(open)
   if (close === undefined) return NO_CHILDREN
   const isObject = text.charCodeAt(open) === OPEN_BRACE
@@ -91,7 +91,7 @@ function childrenOf(text: string, containers: Containers, open: number): PlacedC
   const find = isObject ? (name: string) => members.get(name) : itemFinder(items)
   return placedChildren(find, (offset) => {
     const value = isObject ? valueOfMember(text, offset) : offset
-    return { offset, children: () => childrenOf(text, containers, value) }
+    return { offset, children: () => jsonChildren(text, containers, value) }
   })
 }
 

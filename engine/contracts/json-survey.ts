@@ -17,7 +17,7 @@ interface JsonSurvey extends SurveyedReferences {
 }
 
 /** Whether nothing is to be found in a value. */
-function isIdle(value: unknown): boolean {
+function isLeaf(value: unknown): boolean {
   return typeof value === 'object' ? value === null : typeof value !== 'number' || Number.isFinite(value)
 }
 
@@ -29,17 +29,17 @@ export function surveyJson(root: unknown): JsonSurvey {
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (Array.isArray(value)) {
       const items: readonly unknown[] = value
-      for (let index = 0; index < items.length; index++) if (!isIdle(items[index])) open.push(items[index])
+      for (let index = 0; index < items.length; index++) if (!isLeaf(items[index])) open.push(items[index])
     } else if (isRecord(value)) {
       for (const name in value) {
         members++
         const member = value[name]
         if (typeof member === 'string' && REFERENCE_MEMBERS.has(name)) references.add(member)
-        if (isIdle(member)) continue
+        if (isLeaf(member)) continue
         open.push(member)
         if (name === 'discriminator' && isRecord(member)) discriminators.push(member)
       }
-    } else if (!isIdle(value)) isFinite = false
+    } else if (!isLeaf(value)) isFinite = false
   }
   return { members, isFinite, references, discriminators }
 }

@@ -38,7 +38,7 @@ function readScanned(text: string, limits: DocumentLimits, containers: Container
   if (limits.maxValues !== undefined && scan.commas >= limits.maxValues)
     return fail(overLimit(`it holds more than ${limits.maxValues} values`))
   if (scan.isTooLarge) return fail(tooLargeToParse())
-  const parsed = parse(text)
+  const parsed = parseStrictly(text)
   if (!parsed.ok) return parsed
   const surveyed = surveyJson(parsed.value)
   if (surveyed.members !== scan.members) return fail(diagnoseJson(text) ?? unreadable('member names repeat'))
@@ -54,7 +54,7 @@ function readScanned(text: string, limits: DocumentLimits, containers: Container
   return problem === null ? ok({ root: parsed.value, locate, surveyed }) : fail(problem)
 }
 
-function parse(text: string): Result<unknown> {
+function parseStrictly(text: string): Result<unknown> {
   try {
     return ok(JSON.parse(text))
   } catch (error) {

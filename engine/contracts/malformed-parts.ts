@@ -48,55 +48,59 @@ type Members<Kind extends string> = Readonly<Record<string, PartFormOf<Kind>>>
 /** The objects that schemas of every format hold. */
 type SchemaKind = 'schema' | 'discriminator' | 'xml'
 
-function held<Kind extends string>(holds: PartForm['holds'], kind: Kind): PartFormOf<Kind> {
+function partForm<Kind extends string>(holds: PartForm['holds'], kind: Kind): PartFormOf<Kind> {
   // A boolean is a schema too.
   return kind === 'schema'
     ? { holds, kind, admits: isBoolean, form: 'a schema' }
     : { holds, kind, admits: isNothing, form: 'an object' }
 }
 
-export const one = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('one', kind)
-export const list = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('list', kind)
-export const map = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('map', kind)
+export const one = <Kind extends string>(kind: Kind): PartFormOf<Kind> => partForm('one', kind)
+export const list = <Kind extends string>(kind: Kind): PartFormOf<Kind> => partForm('list', kind)
+export const map = <Kind extends string>(kind: Kind): PartFormOf<Kind> => partForm('map', kind)
 /** A map whose names that begin with `x-` are extensions. */
-export const extensibleMap = <Kind extends string>(kind: Kind): PartFormOf<Kind> => held('extensible map', kind)
+export const extensibleMap = <Kind extends string>(kind: Kind): PartFormOf<Kind> => partForm('extensible map', kind)
 
 /** A part without which readers refuse its owner. */
 export function needed<Kind extends string>(part: PartFormOf<Kind>): PartFormOf<Kind> {
   return { ...part, isNeeded: true }
 }
 
-export function plain(form: string, admits: PartForm['admits'], holds: PartForm['holds'] = 'one'): PartFormOf<never> {
+export function primitiveForm(
+  form: string,
+  admits: PartForm['admits'],
+  holds: PartForm['holds'] = 'one',
+): PartFormOf<never> {
   return { holds, kind: null, admits, form }
 }
 
-export const TEXT = plain('a text', isText)
-export const FLAG = plain('true or false', isBoolean)
-export const NUMBER = plain('a number', isNumber)
-export const TEXTS = plain('a list of texts', isTexts)
-export const TEXT_MAP = plain('a text', isText, 'map')
-const LIST = plain('a list', Array.isArray)
+export const TEXT = primitiveForm('a text', isText)
+export const FLAG = primitiveForm('true or false', isBoolean)
+export const NUMBER = primitiveForm('a number', isNumber)
+export const TEXTS = primitiveForm('a list of texts', isTexts)
+export const TEXT_MAP = primitiveForm('a text', isText, 'map')
+const LIST = primitiveForm('a list', Array.isArray)
 
 /** The member of each form of a keyword. Null: every value is fine. */
 const MEMBER_OF_FORM: Readonly<Record<KeywordForm, PartFormOf<SchemaKind> | null>> = {
   schema: one('schema'),
   schemas: list('schema'),
-  'schema or schemas': held('one or list', 'schema'),
+  'schema or schemas': partForm('one or list', 'schema'),
   'named schemas': map('schema'),
   text: TEXT,
   number: NUMBER,
   boolean: FLAG,
-  'number or boolean': plain('a number', (value) => isFormed(value, 'number or boolean')),
+  'number or boolean': primitiveForm('a number', (value) => isFormed(value, 'number or boolean')),
   names: TEXTS,
   // A file is a type of Swagger 2.0.
-  types: plain('a type or a list of types', (value) => value === 'file' || isFormed(value, 'types')),
-  'named names': plain('a list of texts', isTexts, 'map'),
+  types: primitiveForm('a type or a list of types', (value) => value === 'file' || isFormed(value, 'types')),
+  'named names': primitiveForm('a list of texts', isTexts, 'map'),
   dependencies: {
     ...map('schema'),
     admits: (value) => isBoolean(value) || isTexts(value),
     form: 'a schema or a list of texts',
   },
-  vocabularies: plain('true or false', isBoolean, 'map'),
+  vocabularies: primitiveForm('true or false', isBoolean, 'map'),
   list: LIST,
   any: null,
 }
@@ -202,7 +206,7 @@ export function malformedParts(table: PartTable, root: PartRoot): ReadonlyMap<st
 function isWellFormed(value: unknown, kindName: string, table: PartTable): boolean {
   if (!isRecord(value)) return false
   const kind = kindNamed(table, kindName)
-  for (const name of kind.needed) if (isAbsent(value, name)) return false
+  for (const name of kind.needed) if (isAbsentOrNull(value, name)) return false
   for (const name in value) {
     const member = memberNamed(kind, name)
     if (member === undefined) continue
@@ -214,7 +218,7 @@ function isWellFormed(value: unknown, kindName: string, table: PartTable): boole
   return true
 }
 
-function isAbsent(owner: JsonRecord, name: string): boolean {
+function isAbsentOrNull(owner: JsonRecord, name: string): boolean {
   return !Object.hasOwn(owner, name) || owner[name] === null
 }
 
@@ -270,7 +274,7 @@ class MalformedSearch {
     const known = kindNamed(this.#table, kind)
     for (const name of known.needed) {
       const absent = { value: null, at: stepInto(located.at, name), document: located.document }
-      if (isAbsent(value, name)) this.#report(absent, known.members.get(name)?.form ?? '')
+      if (isAbsentOrNull(value, name)) this.#report(absent, known.members.get(name)?.form ?? '')
     }
     for (const name in value) {
       const member = memberNamed(known, name)

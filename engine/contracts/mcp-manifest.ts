@@ -2,11 +2,11 @@
  * Reads the offers of an MCP server from any stored form: a `tools/list` result, its JSON-RPC response, a bare tool
  * list, or a record of the session start. Changes are not judged here.
  */
-import { fail, ok, type Result } from '../common/result.ts'
+import { ok, type Result } from '../common/result.ts'
 import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
 import type { SourceDocument } from './document.ts'
 import type { Locate } from './positions.ts'
-import { firstAt, unreadable } from './unreadable.ts'
+import { firstAt, unreadableAt } from './unreadable.ts'
 
 /** The lists of a manifest, and the identifying member of their items. MCP allows each name once within its list. */
 export const MCP_LISTS = {
@@ -67,7 +67,8 @@ function isTool(value: unknown): boolean {
 /** Reads a manifest. The problem names the fault by pointer and position. */
 export function readMcpManifest({ root, locate }: SourceDocument): Result<McpManifest> {
   const unwrapped = unwrapManifest(root)
-  if (unwrapped === null) return fault(locate, { value: root, at: ROOT, document: '' }, 'it is no object and no list')
+  if (unwrapped === null)
+    return manifestFault(locate, { value: root, at: ROOT, document: '' }, 'it is no object and no list')
   const { session } = unwrapped
   const lists: Record<McpList, McpItems | null> = {
     tools: null,
@@ -83,11 +84,11 @@ export function readMcpManifest({ root, locate }: SourceDocument): Result<McpMan
   }
   const { nextCursor, protocolVersion } = session.value
   if (typeof nextCursor === 'string' && nextCursor !== '') {
-    return fault(locate, session, 'it is one page of a list (nextCursor). Join the pages into one document')
+    return manifestFault(locate, session, 'it is one page of a list (nextCursor). Join the pages into one document')
   }
   const isWhole = ['capabilities', 'serverInfo', 'protocolVersion'].some((name) => Object.hasOwn(session.value, name))
   if (!isWhole && Object.values(lists).every((items) => items === null)) {
-    return fault(locate, session, 'it lists no tools, prompts or resources')
+    return manifestFault(locate, session, 'it lists no tools, prompts or resources')
   }
   return ok({
     lists,
@@ -112,28 +113,29 @@ function unwrapManifest(root: unknown): Unwrapped | null {
 }
 
 function readList(list: McpList, found: Located, locate: Locate): Result<McpItems> {
-  if (!Array.isArray(found.value)) return fault(locate, found, `${list} is not a list`)
+  if (!Array.isArray(found.value)) return manifestFault(locate, found, `${list} is not a list`)
   const key = MCP_LISTS[list]
   const items = new Map<string, McpItem>()
   const values: readonly unknown[] = found.value
   for (const [index, value] of values.entries()) {
     const item = { value, at: stepInto(found.at, String(index)), document: '' }
     const name = isRecord(value) ? value[key] : undefined
-    if (!isRecord(value) || typeof name !== 'string') return fault(locate, item, `an item of ${list} has no ${key}`)
+    if (!isRecord(value) || typeof name !== 'string')
+      return manifestFault(locate, item, `an item of ${list} has no ${key}`)
     // Otherwise one of the two could be compared and the other one called.
     const first = items.get(name)
     if (first !== undefined) {
       const place = firstAt(locate(pointerOf(first.at)), pointerOf(first.at))
-      return fault(locate, item, `${list} holds ${JSON.stringify(name)} twice${place}`)
+      return manifestFault(locate, item, `${list} holds ${JSON.stringify(name)} twice${place}`)
     }
     const schema = list === 'tools' ? value['inputSchema'] : undefined
-    if (schema !== undefined && !isRecord(schema)) return fault(locate, item, 'the inputSchema of a tool is no object')
+    if (schema !== undefined && !isRecord(schema))
+      return manifestFault(locate, item, 'the inputSchema of a tool is no object')
     items.set(name, { ...item, value, name })
   }
   return ok(items)
 }
 
-function fault(locate: Locate, { at }: Located, what: string): Result<never> {
-  const pointer = pointerOf(at)
-  return fail(unreadable(`as an MCP manifest: ${what}`, { pointer, position: locate(pointer) }))
+function manifestFault(locate: Locate, { at }: Located, what: string): Result<never> {
+  return unreadableAt(locate, pointerOf(at), `as an MCP manifest: ${what}`)
 }

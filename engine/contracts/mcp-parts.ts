@@ -10,7 +10,7 @@ import {
   NUMBER,
   one,
   partTable,
-  plain,
+  primitiveForm,
   TEXT,
   TEXTS,
   type MalformedPart,
@@ -20,13 +20,13 @@ import {
 const DESCRIBED = { title: TEXT, description: TEXT } as const
 
 /** MCP, Annotations: who a resource is for, how much it matters, when it changed. */
-const ROLES = plain('a list of `user` and `assistant`', (value) => Array.isArray(value) && value.every(isRole))
-const SHARE = plain('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
-const TIME = plain('a date with a time', (value) => typeof value === 'string' && DATE_TIME.test(value))
+const ROLES = primitiveForm('a list of `user` and `assistant`', (value) => Array.isArray(value) && value.every(isRole))
+const SHARE = primitiveForm('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1)
+const TIME = primitiveForm('a date with a time', (value) => typeof value === 'string' && DATE_TIME.test(value))
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/
-const THEME = plain('`light` or `dark`', (value) => value === 'light' || value === 'dark')
+const THEME = primitiveForm('`light` or `dark`', (value) => value === 'light' || value === 'dark')
 /** Arguments and structured results are objects. */
-const OBJECT = plain('`object`', (value) => value === 'object')
+const OBJECT = primitiveForm('`object`', (value) => value === 'object')
 
 function isRole(value: unknown): boolean {
   return value === 'user' || value === 'assistant'
@@ -42,7 +42,7 @@ const PARTS = partTable(
     // The schemas of a tool are documents of their own.
     tools: {
       ...OF_ITEMS,
-      inputSchema: needed(plain('an object', isRecord)),
+      inputSchema: needed(primitiveForm('an object', isRecord)),
       annotations: one('hints'),
       execution: one('execution'),
       securitySchemes: list('security scheme'),

@@ -9,8 +9,8 @@ import { isRecord, type JsonRecord } from '../schema/located.ts'
  */
 export function withPlainReferences(root: unknown, text: string): unknown {
   if (!DYNAMIC.test(text)) return root
-  const outermost = resourceOf(root)
-  return rewritten(root, { outermost, own: outermost })
+  const outermost = addressedRoot(root)
+  return withinResource(root, { outermost, own: outermost })
 }
 
 /** Also where a keyword may be written with escapes. */
@@ -29,7 +29,7 @@ interface ReferenceScope {
   readonly own: AddressedRoot
 }
 
-function resourceOf(root: unknown): AddressedRoot {
+function addressedRoot(root: unknown): AddressedRoot {
   const anchors = new Set<unknown>()
   const open: unknown[] = [root]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -49,17 +49,17 @@ function isResource({ $id }: JsonRecord): boolean {
   return typeof $id === 'string' && !$id.startsWith('#')
 }
 
-function rewritten(value: unknown, scope: ReferenceScope): unknown {
-  if (Array.isArray(value)) return value.map((item) => rewritten(item, scope))
+function withinResource(value: unknown, scope: ReferenceScope): unknown {
+  if (Array.isArray(value)) return value.map((item) => withinResource(item, scope))
   if (!isRecord(value)) return value
-  const within = isResource(value) && value !== scope.own.schema ? { ...scope, own: resourceOf(value) } : scope
+  const within = isResource(value) && value !== scope.own.schema ? { ...scope, own: addressedRoot(value) } : scope
   const dynamic: readonly string[] = KEYWORDS.filter((name) => typeof value[name] === 'string')
   const members = Object.entries(value)
     .filter(([name]) => !dynamic.includes(name))
-    .map(([name, member]): [string, unknown] => [name, rewritten(member, within)])
+    .map(([name, member]): [string, unknown] => [name, withinResource(member, within)])
   const plain = Object.fromEntries(members)
   if (dynamic.length === 0) return plain
-  const targets = dynamic.map((name) => targetOf(String(value[name]), name === '$recursiveRef', within))
+  const targets = dynamic.map((name) => dynamicTarget(String(value[name]), name === '$recursiveRef', within))
   const [first, ...others] = [...(Object.hasOwn(value, '$ref') ? [value['$ref']] : []), ...targets]
   const { allOf } = plain
   // Each reference is a condition of its own.
@@ -70,7 +70,7 @@ function rewritten(value: unknown, scope: ReferenceScope): unknown {
 const KEYWORDS = ['$dynamicRef', '$recursiveRef'] as const
 
 /** A document without an address cannot be named from another resource within it. */
-function targetOf(reference: string, isRecursive: boolean, { outermost, own }: ReferenceScope): string {
+function dynamicTarget(reference: string, isRecursive: boolean, { outermost, own }: ReferenceScope): string {
   if (outermost === own || outermost.address === '') return reference
   if (isRecursive) return outermost.isRecursive && own.isRecursive ? outermost.address : reference
   const [resource, anchor] = reference.split('#', 2)

@@ -67,7 +67,7 @@ export function locator(text: string, root: () => PlacedNode | null, linesByFeed
   let starts: LineStarts | undefined
   const childrenOf = new Map<PlacedNode, PlacedChildren>()
 
-  function childOf(node: PlacedNode, token: string): PlacedNode | undefined {
+  function placedChild(node: PlacedNode, token: string): PlacedNode | undefined {
     let children = childrenOf.get(node)
     if (children === undefined) {
       children = node.children()
@@ -84,7 +84,7 @@ export function locator(text: string, root: () => PlacedNode | null, linesByFeed
     starts ??= (text.includes('\r') ? undefined : linesByFeed?.()) ?? lineStarts(text)
     let node = top
     for (const token of tokens) {
-      const child = childOf(node, token)
+      const child = placedChild(node, token)
       if (child === undefined) break
       node = child
     }

@@ -29,7 +29,7 @@ export function findUnrepresentable(root: unknown, { checkTexts, isShared, locat
   /** The path from `value` to the fault, last token first. Null if there is no fault. */
   function find(value: unknown): string[] | null {
     if (typeof value !== 'object' || value === null) {
-      fault = faultOf(value, checkTexts)
+      fault = unrepresentable(value, checkTexts)
       return fault === null ? null : []
     }
     if (entered?.has(value)) return null
@@ -47,7 +47,7 @@ export function findUnrepresentable(root: unknown, { checkTexts, isShared, locat
   }
 
   const tokens = find(root)
-  return tokens === null || fault === null ? null : describe(fault, tokens.reverse(), locate)
+  return tokens === null || fault === null ? null : representationProblem(fault, tokens.reverse(), locate)
 }
 
 interface TextFault {
@@ -60,12 +60,12 @@ const NOT_A_NUMBER: TextFault = { what: 'a number is NaN', fix: NUMBER_FIX }
 const INFINITE: TextFault = { what: 'a number is infinite, or too large for a double', fix: NUMBER_FIX }
 const HALF_PAIR: TextFault = { what: 'a text holds half of a surrogate pair', fix: 'Write the whole character.' }
 
-function faultOf(value: unknown, checkTexts: boolean): TextFault | null {
+function unrepresentable(value: unknown, checkTexts: boolean): TextFault | null {
   if (typeof value === 'number' && !Number.isFinite(value)) return Number.isNaN(value) ? NOT_A_NUMBER : INFINITE
   return checkTexts && typeof value === 'string' && !value.isWellFormed() ? HALF_PAIR : null
 }
 
-function describe({ what, fix }: TextFault, tokens: readonly string[], locate: Locate): Problem {
+function representationProblem({ what, fix }: TextFault, tokens: readonly string[], locate: Locate): Problem {
   const pointer = composePointer(tokens)
   return unreadable(what, { pointer: pointer.toWellFormed(), position: locate(pointer), fix })
 }

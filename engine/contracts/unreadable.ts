@@ -1,6 +1,6 @@
 /** Why a document is not read: it is faulty, exceeds the limits, or needs more memory than there is. */
-import type { Problem } from '../common/result.ts'
-import type { Position } from './positions.ts'
+import { fail, type Problem, type Result } from '../common/result.ts'
+import type { Locate, Position } from './positions.ts'
 
 interface FaultPosition {
   readonly position?: Position | null
@@ -12,6 +12,11 @@ interface FaultPosition {
 /** The text has a fault; `what` completes “The document cannot be read: …”. */
 export function unreadable(what: string, place: FaultPosition = {}): Problem {
   return problem('ARTIFACT_UNREADABLE', 'The document cannot be read', what, place)
+}
+
+/** The same, with the pointer and the position of the faulty value. */
+export function unreadableAt(locate: Locate, pointer: string, what: string, fix?: string): Result<never> {
+  return fail(unreadable(what, { pointer, position: locate(pointer), ...(fix === undefined ? {} : { fix }) }))
 }
 
 /** The text exceeds a limit; `what` completes “The document exceeds a limit: …”. */

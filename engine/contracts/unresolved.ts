@@ -111,7 +111,9 @@ function isSelfContained(document: ReferringDocument): boolean {
   const isWithin = (reference: string): boolean => document.resolve(reference, root)?.document === root.document
   return (
     [...references].every(isWithin) &&
-    [...new Set(discriminators.flatMap(targetsOf))].every((target) => isWithin(target) || isWithin(schemaNamed(target)))
+    [...new Set(discriminators.flatMap(mappingTargets))].every(
+      (target) => isWithin(target) || isWithin(schemaNamed(target)),
+    )
   )
 }
 
@@ -135,14 +137,14 @@ function referencesOf(value: JsonRecord, holder: Located, refer: Refer): void {
   const { discriminator } = value
   if (!isRecord(discriminator)) return
   const at = stepInto(stepInto(holder.at, 'discriminator'), 'mapping')
-  for (const target of targetsOf(discriminator)) {
+  for (const target of mappingTargets(discriminator)) {
     const mapping = { value: discriminator['mapping'], at, document: holder.document }
     refer(target, mapping, { isPart: false, alternative: schemaNamed(target) })
   }
 }
 
 /** The targets of a discriminator: schema names or URI references (OpenAPI 3.1.1 §4.8.25). */
-function targetsOf(discriminator: object): readonly string[] {
+function mappingTargets(discriminator: object): readonly string[] {
   const mapping = isRecord(discriminator) ? discriminator['mapping'] : undefined
   return isRecord(mapping) ? Object.values(mapping).filter((target) => typeof target === 'string') : []
 }
@@ -190,7 +192,7 @@ export function unresolvedIn(
 }
 
 /** Base before head, then by place and reference. */
-export function inOneOrder(references: readonly UnresolvedReference[]): readonly UnresolvedReference[] {
+export function sortedReferences(references: readonly UnresolvedReference[]): readonly UnresolvedReference[] {
   return references.toSorted(
     (a, b) => byCodeUnit(a.side, b.side) || byCodeUnit(a.location, b.location) || byCodeUnit(a.reference, b.reference),
   )

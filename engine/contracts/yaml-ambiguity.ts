@@ -97,7 +97,7 @@ export function contractAmbiguity(parsed: ParsedYaml): Ambiguity | null {
   return firstPlace(parsed, ({ event, isKey, key, replaces }) => {
     if (replaces) return MERGE_BEHIND
     if (event.type !== EVENT_ID.SCALAR || !isPlainScalar(event)) return null
-    const text = textOf(parsed, event)
+    const text = keyText(parsed, event)
     if (isKey || key === null || !TYPED_MEMBERS.has(key) || !(WORD.test(text) || NUMBER.test(text))) return null
     return `the plain ${text} of ${key} is read in two ways, by YAML 1.1 and by YAML 1.2`
   })
@@ -112,7 +112,7 @@ export function objectAmbiguity(parsed: ParsedYaml): Ambiguity | null {
     if (event.type === EVENT_ID.ALIAS) return isKey ? 'an alias stands for a key' : null
     if (isKey && event.type !== EVENT_ID.SCALAR) return 'a key is no text'
     if (event.type !== EVENT_ID.SCALAR || !isPlainScalar(event)) return null
-    const text = textOf(parsed, event)
+    const text = keyText(parsed, event)
     if (isKey && text === '<<') return 'it has a merge key (<<)'
     if (isKey && (KEYWORD.test(text) || JSON_NUMBER.test(text)))
       return `the plain key ${text || '(empty)'} is no text to all readers`
@@ -128,7 +128,7 @@ function isPlainScalar({ style, tagStart }: Scalar): boolean {
 /** Longer texts are never ambiguous. */
 const LONGEST = 64
 
-function textOf({ source }: ParsedYaml, event: Scalar): string {
+function keyText({ source }: ParsedYaml, event: Scalar): string {
   if (event.valueStart === -1) return ''
   return event.valueEnd - event.valueStart > LONGEST ? 'text' : getScalarValue(source, event)
 }
@@ -149,7 +149,7 @@ function mergedInto(around: OpenContainer | undefined): ReadonlySet<string> | nu
   return around.key === '<<' && !around.isKeyNext ? around.keys : null
 }
 
-function overlaps(keys: ReadonlySet<string>, merged: ReadonlySet<string>): boolean {
+function hasRepeatedKey(keys: ReadonlySet<string>, merged: ReadonlySet<string>): boolean {
   // Nested merge keys are not followed.
   return (keys.has('<<') && merged.size > 1) || [...keys].some((key) => key !== '<<' && merged.has(key))
 }
@@ -167,7 +167,7 @@ function firstPlace(parsed: ParsedYaml, problemAt: (place: YamlSlot) => string |
     const key = around?.isMapping === true && !isKey ? around.key : null
     const replaces = isReplacing(parsed, event, { around, isKey, anchors })
     const what = event.type === EVENT_ID.DOCUMENT ? null : problemAt({ event, isKey, key, replaces })
-    if (what !== null) return { what, offset: parsed.toOriginal(offsetOf(event)) }
+    if (what !== null) return { what, offset: parsed.toOriginal(faultOffset(event)) }
     const merged = mergedInto(around)
     if (around?.isMapping === true) {
       if (isKey) {
@@ -199,14 +199,14 @@ function isReplacing(
   },
 ): boolean {
   if (isKey && event.type === EVENT_ID.SCALAR && around?.merged !== null && around !== undefined)
-    return overlaps(new Set([getScalarValue(source, event)]), around.merged)
+    return hasRepeatedKey(new Set([getScalarValue(source, event)]), around.merged)
   const merged = isKey ? null : mergedInto(around)
   if (merged === null || event.type !== EVENT_ID.ALIAS) return false
   const keys = anchors.get(source.slice(event.anchorStart, event.anchorEnd))
-  return keys !== undefined && overlaps(keys, merged)
+  return keys !== undefined && hasRepeatedKey(keys, merged)
 }
 
-function offsetOf(event: YamlEvents[number]): number {
+function faultOffset(event: YamlEvents[number]): number {
   if ('valueStart' in event && event.valueStart >= 0) return event.valueStart
   if ('tagStart' in event && event.tagStart >= 0) return event.tagStart
   if ('start' in event) return event.start

@@ -17,7 +17,7 @@ const NO_CHILDREN: PlacedChildren = new Map<string, PlacedNode>()
 /** The root of a document that js-yaml has accepted. Null if it has no content. */
 export function placeYaml(parsed: ParsedYaml): PlacedNode | null {
   const content = parsed.events[1]
-  return content === undefined || content.type === EVENT_ID.POP ? null : placed(indexEvents(parsed), 1, 1)
+  return content === undefined || content.type === EVENT_ID.POP ? null : placedNode(indexEvents(parsed), 1, 1)
 }
 
 /** The documents of a stream as the items of a list. */
@@ -25,7 +25,7 @@ export function placeYamlStream(parsed: ParsedYaml): PlacedNode {
   const index = indexEvents(parsed)
   const documents = new Map<string, PlacedNode>()
   parsed.events.forEach((event, at) => {
-    if (event.type === EVENT_ID.DOCUMENT) documents.set(String(documents.size), placed(index, at + 1, at + 1))
+    if (event.type === EVENT_ID.DOCUMENT) documents.set(String(documents.size), placedNode(index, at + 1, at + 1))
   })
   return { offset: 0, children: () => documents }
 }
@@ -51,12 +51,12 @@ function indexEvents(parsed: ParsedYaml): EventIndex {
   return { parsed, ends, targets }
 }
 
-function placed(index: EventIndex, placeAt: number, valueAt: number): PlacedNode {
-  const offset = index.parsed.toOriginal(offsetOf(index.parsed.events[placeAt]))
-  return { offset, children: () => childrenOf(index, valueAt) }
+function placedNode(index: EventIndex, placeAt: number, valueAt: number): PlacedNode {
+  const offset = index.parsed.toOriginal(nodeOffset(index.parsed.events[placeAt]))
+  return { offset, children: () => yamlChildren(index, valueAt) }
 }
 
-function childrenOf(index: EventIndex, at: number): PlacedChildren {
+function yamlChildren(index: EventIndex, at: number): PlacedChildren {
   const open = index.targets.get(at) ?? at
   const { events, source } = index.parsed
   const event = events[open]
@@ -65,20 +65,24 @@ function childrenOf(index: EventIndex, at: number): PlacedChildren {
   const isSequence = event.type === EVENT_ID.SEQUENCE
   const members = new Map<string, number>()
   const items: number[] = []
-  for (let item = open + 1; item < close; item = isSequence ? after(index, item) : after(index, after(index, item))) {
+  for (
+    let item = open + 1;
+    item < close;
+    item = isSequence ? indexAfter(index, item) : indexAfter(index, indexAfter(index, item))
+  ) {
     const key = events[item]
     if (isSequence) items.push(item)
     else if (key?.type === EVENT_ID.SCALAR) members.set(getScalarValue(source, key), item)
   }
   const find = isSequence ? itemFinder(items) : (name: string) => members.get(name)
-  return placedChildren(find, (item) => placed(index, item, isSequence ? item : after(index, item)))
+  return placedChildren(find, (item) => placedNode(index, item, isSequence ? item : indexAfter(index, item)))
 }
 
-function after(index: EventIndex, at: number): number {
+function indexAfter(index: EventIndex, at: number): number {
   return (index.ends.get(at) ?? at) + 1
 }
 
-function offsetOf(event: YamlEvents[number] | undefined): number {
+function nodeOffset(event: YamlEvents[number] | undefined): number {
   if (event === undefined) return 0
   if ('start' in event) return event.start
   if ('valueStart' in event) return event.valueStart

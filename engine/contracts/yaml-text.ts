@@ -32,7 +32,7 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag, mapWithoutNullKeys)
 
 /** Reads one YAML document. The problem names the first fault with its line and column. */
 export function readYaml(text: string, limits: DocumentLimits): Result<YamlReading> {
-  const parsed = parse(text, limits)
+  const parsed = parseDocuments(text, limits)
   if (!parsed.ok) return parsed
   const documents = countDocuments(parsed.value)
   if (documents !== 1) return fail(notOneDocument(documents))
@@ -41,7 +41,7 @@ export function readYaml(text: string, limits: DocumentLimits): Result<YamlReadi
 
 /** Reads a stream of YAML documents: a single one is returned as is, several as a list. */
 export function readYamlStream(text: string, limits: DocumentLimits, continuation?: Continuation): Result<YamlReading> {
-  const parsed = parse(text, limits, continuation)
+  const parsed = parseDocuments(text, limits, continuation)
   if (!parsed.ok) return parsed
   const documents = countDocuments(parsed.value)
   if (documents === 0) return fail(notOneDocument(documents))
@@ -50,7 +50,7 @@ export function readYamlStream(text: string, limits: DocumentLimits, continuatio
 
 /** The first ambiguity of a YAML object, or null. For objects that another program stores, nothing may be ambiguous. */
 export function yamlObjectProblem(text: string, limits: DocumentLimits): string | null {
-  const parsed = parse(text, limits)
+  const parsed = parseDocuments(text, limits)
   if (!parsed.ok) return parsed.problem.message
   const ambiguity = objectAmbiguity(parsed.value)
   if (ambiguity === null) return null
@@ -138,7 +138,7 @@ function isTooLarge(text: string, { maxParsedBytes }: DocumentLimits): boolean {
   return events * EVENT_BYTES > maxParsedBytes
 }
 
-function parse(text: string, limits: DocumentLimits, continuation?: Continuation): Result<ParsedYaml> {
+function parseDocuments(text: string, limits: DocumentLimits, continuation?: Continuation): Result<ParsedYaml> {
   if (isTooLarge(text, limits)) return fail(tooLargeToParse())
   try {
     // The parser counts scalars as levels too, so it only bounds the stack here. The graph is measured afterwards with
@@ -146,7 +146,7 @@ function parse(text: string, limits: DocumentLimits, continuation?: Continuation
     return ok(withoutBlankEnd(parseYaml(text, limits.maxDepth + 2, continuation)))
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    return fail(describe(error, text, limits, (offset) => offset))
+    return fail(yamlProblem(error, text, limits, (offset) => offset))
   }
 }
 
@@ -173,7 +173,7 @@ function construct(text: string, parsed: ParsedYaml, limits: DocumentLimits): Re
     return ok(constructFromEvents(events, { source, schema: SCHEMA, maxAliases: limits.maxAliases }))
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    return fail(describe(error, text, limits, (offset) => parsed.toOriginal(offset)))
+    return fail(yamlProblem(error, text, limits, (offset) => parsed.toOriginal(offset)))
   }
 }
 
@@ -200,7 +200,7 @@ const LIMITS_PASSED: readonly { readonly reason: RegExp; report(limits: Document
   { reason: /maxTotalMergeKeys|abnormal merge/, report: () => 'merge keys (<<) copy too many members' },
 ]
 
-function describe(
+function yamlProblem(
   { reason, mark }: YAMLException,
   text: string,
   limits: DocumentLimits,

@@ -45,7 +45,7 @@ export function acceptedBreak({ approver, id, comment = '' }: ApprovalGranted, b
 }
 
 /** The approval's row in the evidence; its source is the id. */
-export function approvalRow(approval: ApprovalFacts): Evidence {
+export function approvalEvidence(approval: ApprovalFacts): Evidence {
   const finding =
     approval.state === 'granted'
       ? `Granted by ${approval.approver} until ${instantText(approval.until)}.`

@@ -7,13 +7,19 @@ import type { ChangeSetDigests } from '../model/change-set.ts'
 import { countFindings, type FindingGroup } from '../model/finding.ts'
 import { digestJson, type Digest, type Sha256 } from '../common/hash.ts'
 import type { Approvers, ChangeSetRuling, CompiledPolicy, PolicyOccasion, RequiredApproval } from '../policy/policy.ts'
-import { acceptedBreak, approvalRow, approvedException, type ApprovalFacts, type ApprovalGranted } from './approval.ts'
+import {
+  acceptedBreak,
+  approvalEvidence,
+  approvedException,
+  type ApprovalFacts,
+  type ApprovalGranted,
+} from './approval.ts'
 import { divergence, type CompletenessFacts } from './completeness.ts'
-import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../model/decision.ts'
+import { DECISION_CLASSES, stricterDecision, type Decision, type DecisionContext } from '../model/decision.ts'
 import type { PolicyPinStatus, Reason } from './envelope-members.ts'
 import { evidenceRows } from './evidence.ts'
 import {
-  judge,
+  judgeChangeSet,
   strictestFirst,
   strictestOf,
   type FindingJudgement,
@@ -67,7 +73,7 @@ export function decide(input: DecideInput): Verdict {
   const quality = evidenceQuality(artifacts, degraded)
   const { omitted, ...patterns } = mergePatterns(artifacts.map((artifact) => artifact.patterns))
   const leading = reasons.blocking[0] ?? reasons.warnings[0] ?? degraded[0] ?? null
-  const steps = stepsAfter(conclusion, {
+  const steps = stepsFor(conclusion, {
     leading,
     approvers,
     patterns: patterns.patterns,
@@ -93,7 +99,7 @@ export function decide(input: DecideInput): Verdict {
     evidence: evidenceRows(policy, artifacts, judgements, {
       rulings,
       omittedPatterns: omitted,
-      approval: approval && approvalRow(approval),
+      approval: approval && approvalEvidence(approval),
     }),
     evidence_quality: quality,
     risk_score: riskScore(factors),
@@ -128,7 +134,7 @@ function inputIdentity(input: DecideInput) {
   }
 }
 
-function stepsAfter(
+function stepsFor(
   { decision, degraded, judgements, rulings, approval }: ReturnType<typeof conclusionOf>,
   facts: Pick<Parameters<typeof nextSteps>[0], 'leading' | 'approvers' | 'patterns' | 'operation'>,
 ): ReturnType<typeof nextSteps> {
@@ -146,7 +152,7 @@ function stepsAfter(
 /** What is decided, and what that rests on. */
 function conclusionOf(input: DecideInput) {
   const { policy } = input
-  const judged = judge(input.analyses, input)
+  const judged = judgeChangeSet(input.analyses, input)
   const facts = {
     ...judged,
     judgements: strictestFirst(judged.artifacts),
@@ -154,7 +160,7 @@ function conclusionOf(input: DecideInput) {
     degraded: degradedReasons(judged.artifacts, judged.rulings, input.completeness?.origin ?? null),
     diverged: divergence(input.completeness),
   }
-  const called = decisionOf({ ...facts, policy })
+  const called = combinedDecision({ ...facts, policy })
   const approval = called === 'REQUIRE_APPROVAL' ? (input.approval ?? null) : null
   const grant = approval?.state === 'granted' ? approval : null
   return { ...facts, called, approval, grant, decision: grant ? ('WARN' as const) : called }
@@ -162,9 +168,9 @@ function conclusionOf(input: DecideInput) {
 
 /** The approvals that the rulings require: of each set of groups the largest number. */
 function requiredApprovers(judgements: readonly FindingJudgement[], rulings: readonly ChangeSetRuling[]): Approvers {
-  const asked = [...rulings, ...judgements.map(({ effect }) => effect)].flatMap(({ approvers }) => approvers)
+  const neededApprovers = [...rulings, ...judgements.map(({ effect }) => effect)].flatMap(({ approvers }) => approvers)
   const largest = new Map<string, RequiredApproval>()
-  for (const required of asked) {
+  for (const required of neededApprovers) {
     const groups = required.groups.toSorted().join(' ')
     const known = largest.get(groups)
     if (known === undefined || known.count < required.count) largest.set(groups, required)
@@ -181,7 +187,7 @@ interface DecidingFacts {
   readonly diverged: string | null
 }
 
-function decisionOf({
+function combinedDecision({
   judgements,
   rulings,
   degraded,
@@ -190,10 +196,10 @@ function decisionOf({
   policy,
 }: DecidingFacts & { policy: CompiledPolicy }): Decision {
   const floor = degraded.length > 0 ? policy.onIncomplete : 'ALLOW'
-  const whole = rulings.reduce<Decision>((strictest, { decision }) => stricter(strictest, decision), floor)
+  const whole = rulings.reduce<Decision>((strictest, { decision }) => stricterDecision(strictest, decision), floor)
   const found = strictestOf(judgements, whole)
   // Neither drift nor divergence blocks, but an ALLOW has no warnings. It becomes a WARN so that they are reported.
-  return pin.match === false || diverged !== null ? stricter(found, 'WARN') : found
+  return pin.match === false || diverged !== null ? stricterDecision(found, 'WARN') : found
 }
 
 /** A decision ends with its approval, and at the next moment at which the policy result may change. */
@@ -210,7 +216,7 @@ function leadingRunbook(judgements: readonly FindingJudgement[], rulings: readon
   const [finding] = judgements
   const [whole] = rulings
   if (!whole) return finding?.effect.runbook ?? null
-  if (finding && stricter(finding.effect.decision, whole.decision) === finding.effect.decision)
+  if (finding && stricterDecision(finding.effect.decision, whole.decision) === finding.effect.decision)
     return finding.effect.runbook ?? whole.runbook
   return whole.runbook
 }
@@ -265,7 +271,7 @@ function observedDecision(
     ...judgements.flatMap(({ effect }) => effect.observed?.decision ?? []),
     ...rulings.flatMap((ruling) => ruling.observed ?? []),
   ]
-  return observed.reduce(stricter, decision)
+  return observed.reduce(stricterDecision, decision)
 }
 
 function pinStatus(policy: CompiledPolicy, pinned: string | null): PolicyPinStatus {

@@ -19,7 +19,7 @@ import type { EarlierDecision } from '../policy/history.ts'
 import { ruleOf } from '../rules/catalog/table.ts'
 import { consumersInContract, reachedConsumers, type DeclaredConsumer } from './consumers.ts'
 import { touchedPlaces } from './graphql-scope.ts'
-import { DECISION_CLASSES, stricter, type Decision, type DecisionContext } from '../model/decision.ts'
+import { DECISION_CLASSES, stricterDecision, type Decision, type DecisionContext } from '../model/decision.ts'
 
 /**
  * The findings that decide: those that reach this tool, operation, prompt or resource, and those of the whole
@@ -109,7 +109,7 @@ export interface ConsumerReach {
  * All that a policy makes of a change set: rulings of its rules, waivers, freezes and demands, and whom it reaches. The clock and
  * the past come with the terms (`now` in milliseconds since the epoch), so the same terms give the same judgement.
  */
-export function judge(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): JudgedChangeSet {
+export function judgeChangeSet(analyses: readonly ArtifactAnalysis[], terms: JudgingTerms): JudgedChangeSet {
   const { policy, context, route = null, release = null, consumers = [], observed = null, history = [], now } = terms
   const rows = [...analyses]
     .sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
@@ -178,7 +178,7 @@ export function strictestFirst(artifacts: readonly JudgedArtifact[]): readonly F
 }
 
 export function strictestOf(judgements: readonly FindingJudgement[], floor: Decision): Decision {
-  return judgements.reduce((decision, { effect }) => stricter(decision, effect.decision), floor)
+  return judgements.reduce((decision, { effect }) => stricterDecision(decision, effect.decision), floor)
 }
 
 function decidingGroups(comparison: Comparison, { policy, scope }: JudgingTerms): readonly FindingGroup[] {

@@ -55,7 +55,7 @@ export function contractWalk<Id extends string>(
         ...change,
         location: pointerOf(located.at, located.document),
         facts: { name, form },
-        places: (message) => [placeAt(words, message, `${where} ${change.subject}`)],
+        places: (message) => [reportedLocation(words, message, `${where} ${change.subject}`)],
         touches: () => ({ endpoint: endpoint || null, field: `${endpoint} ${change.subject}` }),
       })
     },
@@ -67,7 +67,7 @@ export function contractWalk<Id extends string>(
           ...(owner !== undefined && {
             subjectOf: ({ path, delta }) => `${owner} ${path.join('/')} ${delta.keyword} ${delta.name ?? ''}`,
           }),
-          placeOf: ({ reached, message }) => placeAt(where, message, `${where} ${reached.path.join('/')}`),
+          placeOf: ({ reached, message }) => reportedLocation(where, message, `${where} ${reached.path.join('/')}`),
           touches: ({ reached: { path, delta } }) => ({
             endpoint: endpoint || null,
             field: `${endpoint} ${where} ${path.join('/')}/${delta.property ? (delta.name ?? '') : ''}`,
@@ -78,6 +78,6 @@ export function contractWalk<Id extends string>(
   }
 }
 
-function placeAt(words: string, message: string, detail: string): ReturnType<ReportedUse['placeOf']> {
+function reportedLocation(words: string, message: string, detail: string): ReturnType<ReportedUse['placeOf']> {
   return { operation: null, tool: null, message: words === '' ? message : `${message} (${words})`, detail }
 }

@@ -1,4 +1,5 @@
 /** Matches two lists by key into added, removed and kept items, in one pass over each. */
+import { byCodeUnit } from '../common/code-unit-order.ts'
 
 export interface Matched<T> {
   readonly added: readonly T[]
@@ -37,6 +38,11 @@ export function matchRest<T>(first: Matched<T>, keyOf: (item: T) => string): Mat
   if (first.removed.length === 0 || first.added.length === 0) return first
   const second = matchByKey(first.removed, first.added, keyOf)
   return { ...second, kept: [...first.kept, ...second.kept] }
+}
+
+/** The keys of both sides, each once, in code unit order. */
+export function keysOfBoth(base: Iterable<string>, head: Iterable<string>): readonly string[] {
+  return [...new Set([...base, ...head])].sort(byCodeUnit)
 }
 
 const NO_TEXTS = { added: [], removed: [] }

@@ -36,57 +36,57 @@ const NOTHING: readonly Alternative[] = [{ label: 'none', credentials: [] }]
 
 export function compareAlternatives(base: readonly Alternative[], head: readonly Alternative[]): SecurityChange {
   const [before, after] = [base.length === 0 ? NOTHING : base, head.length === 0 ? NOTHING : head]
-  const refused = before.filter((held) => !after.some((wanted) => admits(wanted, held, isObtained)))
+  const refused = before.filter((offered) => !after.some((needed) => admits(needed, offered, isObtainable)))
   return {
     refused,
-    isByScopes: refused.every((held) => after.some((wanted) => admits(wanted, held, isSameCredential))),
-    admitted: after.filter((held) => !before.some((wanted) => admits(wanted, held, isHeld))),
+    isByScopes: refused.every((offered) => after.some((needed) => admits(needed, offered, isSameCredential))),
+    admitted: after.filter((offered) => !before.some((needed) => admits(needed, offered, isAlreadyRequired))),
   }
 }
 
-type CredentialCheck = (held: Credential, wanted: Credential) => boolean
+type CredentialCheck = (offered: Credential, needed: Credential) => boolean
 
 /** Each required credential is among the held ones. */
-function admits(wanted: Alternative, held: Alternative, check: CredentialCheck): boolean {
-  return wanted.credentials.every((one) => held.credentials.some((other) => check(other, one)))
+function admits(needed: Alternative, offered: Alternative, check: CredentialCheck): boolean {
+  return needed.credentials.every((one) => offered.credentials.some((other) => check(other, one)))
 }
 
 /** The kind of a required scheme that is not defined. */
 export const UNDEFINED_KIND = 'not defined'
 
-function isSameCredential(held: Credential, wanted: Credential): boolean {
+function isSameCredential(offered: Credential, needed: Credential): boolean {
   // An undefined scheme cannot be distinguished from its first definition.
-  const isKind = held.kind === wanted.kind || held.kind === UNDEFINED_KIND
-  return held.scheme === wanted.scheme && isKind && hasFlowsOf(held, wanted, isAddressKept)
+  const isKind = offered.kind === needed.kind || offered.kind === UNDEFINED_KIND
+  return offered.scheme === needed.scheme && isKind && hasFlowsOf(offered, needed, isAddressKept)
 }
 
 /** Whether callers that held the credential can still obtain it, with everything that is required of it. */
-function isObtained(held: Credential, wanted: Credential): boolean {
-  const isWantedDefined = wanted.scopes.every((scope) => wanted.defined?.has(scope) ?? true)
-  const isHeldDefined = held.scopes.every((scope) => held.defined?.has(scope) ?? true)
-  return isSameCredential(held, wanted) && hasScopes(held, wanted) && (isWantedDefined || !isHeldDefined)
+function isObtainable(offered: Credential, needed: Credential): boolean {
+  const isWantedDefined = needed.scopes.every((scope) => needed.defined?.has(scope) ?? true)
+  const isHeldDefined = offered.scopes.every((scope) => offered.defined?.has(scope) ?? true)
+  return isSameCredential(offered, needed) && hasScopes(offered, needed) && (isWantedDefined || !isHeldDefined)
 }
 
 /** Whether the credential was already valid. An address decides where it is obtained, not what it admits to. */
-function isHeld(held: Credential, wanted: Credential): boolean {
-  if (held.scheme !== wanted.scheme || !hasScopes(held, wanted)) return false
-  return wanted.kind === UNDEFINED_KIND || (held.kind === wanted.kind && hasFlowsOf(held, wanted, () => true))
+function isAlreadyRequired(offered: Credential, needed: Credential): boolean {
+  if (offered.scheme !== needed.scheme || !hasScopes(offered, needed)) return false
+  return needed.kind === UNDEFINED_KIND || (offered.kind === needed.kind && hasFlowsOf(offered, needed, () => true))
 }
 
-function hasScopes(held: Credential, wanted: Credential): boolean {
-  return wanted.scopes.every((scope) => held.scopes.includes(scope))
+function hasScopes(offered: Credential, needed: Credential): boolean {
+  return needed.scopes.every((scope) => offered.scopes.includes(scope))
 }
 
 type AddressByUse = ReadonlyMap<string, string>
 
 /** The flow of a caller is unknown, so every flow must remain. */
 function hasFlowsOf(
-  held: Credential,
-  wanted: Credential,
+  offered: Credential,
+  needed: Credential,
   isKept: (base: AddressByUse, head: AddressByUse) => boolean,
 ): boolean {
-  return [...held.flows].every(([flow, base]) => {
-    const head = wanted.flows.get(flow)
+  return [...offered.flows].every(([flow, base]) => {
+    const head = needed.flows.get(flow)
     return head !== undefined && isKept(base, head)
   })
 }
@@ -100,12 +100,12 @@ export function renamedSchemes(
   base: ReadonlyMap<string, unknown>,
   head: ReadonlyMap<string, unknown>,
 ): ReadonlyMap<string, string> {
-  const gone = [...base].filter(([name]) => !head.has(name))
+  const removedSchemes = [...base].filter(([name]) => !head.has(name))
   const renamed = new Map<string, string>()
   for (const [name, definition] of head) {
     if (base.has(name)) continue
-    const index = gone.findIndex(([, other]) => isEqual(other, definition))
-    const [match] = index === -1 ? [] : gone.splice(index, 1)
+    const index = removedSchemes.findIndex(([, other]) => isEqual(other, definition))
+    const [match] = index === -1 ? [] : removedSchemes.splice(index, 1)
     if (match !== undefined) renamed.set(name, match[0])
   }
   return renamed
@@ -116,6 +116,6 @@ export function addressText(url: string): string {
   return url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, (origin) => origin.toLowerCase())
 }
 
-export function labelOf(alternatives: readonly Alternative[]): string {
+export function alternativesLabel(alternatives: readonly Alternative[]): string {
   return alternatives.length === 0 ? 'none' : alternatives.map(({ label }) => label).join(' or ')
 }

@@ -101,8 +101,8 @@ export function mayProceed(reading: DecisionReading, attempt: AttemptFacts): Per
   const { decision } = reading
   const { proceeds, isMonitored: monitor, isHeld } = directiveOf(decision.execution_action)
   if (isHeld) {
-    const asked = reason('APPROVAL_REQUIRED', 'A person has to approve; then a new preflight is needed.')
-    return { proceed: false, directive: 'REQUEST_APPROVAL', reason: asked }
+    const approvalRequired = reason('APPROVAL_REQUIRED', 'A person has to approve; then a new preflight is needed.')
+    return { proceed: false, directive: 'REQUEST_APPROVAL', reason: approvalRequired }
   }
   if (!proceeds) return stop(reason('STOPPED', 'The decision is STOP: do not retry the same change.'))
   const obstacle = OBSTACLES.find(({ stands }) => stands(decision, attempt))

@@ -114,7 +114,7 @@ export function readFileChanges(given: unknown, declared: ReadonlySet<string> | 
   const concerned = layers.filter((layer) => namesGiven(layer).length > 0)
   const [args, ...others] = concerned
   const names = concerned.flatMap(namesGiven)
-  const moves = layers.flatMap(movesIn)
+  const moves = layers.flatMap(declaredMoves)
   const isChange =
     names.some((name) => PLACES.has(name)) &&
     (names.some((name) => CHANGING.has(name)) || layers.some((layer) => hasPair(layer, OTHER_SIDES)))
@@ -148,7 +148,7 @@ function hasPair(layer: JsonRecord, pairs: readonly (readonly string[])[]): bool
 }
 
 /** Every pair of texts that may be the ends of a move or copy. */
-function movesIn(layer: JsonRecord): readonly { readonly from: string; readonly to: string }[] {
+function declaredMoves(layer: JsonRecord): readonly { readonly from: string; readonly to: string }[] {
   return ENDS_OF_MOVES.flatMap(([from = '', to = '']) =>
     textsWithin(layer[from]).flatMap((source) =>
       textsWithin(layer[to]).map((target) => ({ from: source, to: target })),
@@ -178,7 +178,7 @@ function layersOf(given: unknown): readonly JsonRecord[] {
   const open: unknown[] = [given]
   while (open.length > 0 && layers.length < MAX_LAYERS) {
     const next = open.pop()
-    const value = typeof next === 'string' ? jsonIn(next) : next
+    const value = typeof next === 'string' ? jsonObjectIn(next) : next
     if (!isRecord(value)) continue
     layers.push(value)
     for (const name of WRAPPERS) if (value[name] !== undefined) open.push(value[name])
@@ -186,7 +186,7 @@ function layersOf(given: unknown): readonly JsonRecord[] {
   return layers
 }
 
-function jsonIn(text: string): unknown {
+function jsonObjectIn(text: string): unknown {
   const read = text.trimStart().startsWith('{') ? readJson(text, DEFAULT_DOCUMENT_LIMITS) : null
   return read?.ok === true ? read.value : null
 }
@@ -328,7 +328,7 @@ function readInsertion(args: JsonRecord, path: string): FileChange | null {
  * and git write it.
  */
 function readPatch(patch: string, path: string | null): readonly FileChange[] | null {
-  const files = parsed(patch)
+  const files = parsedPatch(patch)
   if (files === null || files.length === 0 || (path !== null && files.length > 1) || MOVES.test(patch)) return null
   const changes: FileChange[] = []
   for (const file of files) {
@@ -349,7 +349,7 @@ function isUnnamedPatch({ oldFileName, newFileName }: StructuredPatch): boolean 
   return oldFileName === undefined && newFileName === undefined
 }
 
-function parsed(patch: string): readonly StructuredPatch[] | null {
+function parsedPatch(patch: string): readonly StructuredPatch[] | null {
   try {
     return parsePatch(patch)
   } catch {

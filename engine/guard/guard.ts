@@ -130,7 +130,7 @@ async function runUnjudged(run: Run): Promise<GuardOutcome<unknown>> {
 async function guardedCall(run: Run, args: unknown, options: GuardOptions): Promise<GuardOutcome<unknown>> {
   const change = readFileChange(args)
   if (change === null)
-    return refused(reason('GUARD_CALL_UNRECOGNISED', 'The arguments do not show what this call would change.'))
+    return blockedCall(reason('GUARD_CALL_UNRECOGNISED', 'The arguments do not show what this call would change.'))
   if (isNoContract(change.path, options)) return runUnjudged(run)
   const judged = await judgeChange(change, options)
   if (!('artifacts' in judged)) return judged
@@ -171,7 +171,7 @@ interface Judged {
 async function judgeChange(change: FileChange, options: GuardOptions): Promise<Judged | Refused> {
   try {
     const prior = (await options.readFile?.(change.path)) ?? null
-    const artifacts = artifactsOf(change, prior, options)
+    const artifacts = artifactsFor(change, prior, options)
     if ('executed' in artifacts) return artifacts
     const { permission, decisionId } = await permissionFor(artifacts, options)
     if (!permission.proceed) {
@@ -180,11 +180,13 @@ async function judgeChange(change: FileChange, options: GuardOptions): Promise<J
     }
     // The decision is about the former content; another writer may have changed the file since.
     if (((await options.readFile?.(change.path)) ?? null) !== prior)
-      return refused(reason('GUARD_CONTENT_CHANGED', `${change.path} was changed while the change was being judged.`))
+      return blockedCall(
+        reason('GUARD_CONTENT_CHANGED', `${change.path} was changed while the change was being judged.`),
+      )
     return { artifacts, permission, decisionId: decisionId ?? '' }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return refused(reason('PREFLIGHT_UNREACHABLE', `No decision was to be had: ${message}`))
+    return blockedCall(reason('PREFLIGHT_UNREACHABLE', `No decision was to be had: ${message}`))
   }
 }
 
@@ -225,7 +227,7 @@ function isAuthorized(value: unknown): boolean {
 }
 
 /** The contract before and after: the whole file if it can be read, else the two sides of the edit. */
-function artifactsOf(change: FileChange, prior: string | null, options: GuardOptions): readonly Artifact[] | Refused {
+function artifactsFor(change: FileChange, prior: string | null, options: GuardOptions): readonly Artifact[] | Refused {
   const { path } = change
   if (prior === null)
     return change.kind === 'edit'
@@ -233,9 +235,11 @@ function artifactsOf(change: FileChange, prior: string | null, options: GuardOpt
           change.replacements.map(({ before, after }, index) => ({ id: `${path}#${index}`, path, before, after })),
           options,
         )
-      : refused(reason('GUARD_NO_PRIOR_CONTENT', `${path}: there is no content to compare the new one with.`))
+      : blockedCall(reason('GUARD_NO_PRIOR_CONTENT', `${path}: there is no content to compare the new one with.`))
   const edited = applyFileChange(prior, change)
-  return edited.ok ? typed([{ id: path, path, before: prior, after: edited.value }], options) : refused(edited.problem)
+  return edited.ok
+    ? typed([{ id: path, path, before: prior, after: edited.value }], options)
+    : blockedCall(edited.problem)
 }
 
 function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions): readonly Artifact[] | Refused {
@@ -243,7 +247,7 @@ function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions
   for (const artifact of untyped) {
     const type = typedArtifact(artifact, options)
     if (type === null)
-      return refused(
+      return blockedCall(
         reason(
           'GUARD_CONTRACT_UNRECOGNISED',
           `${artifact.path}: no kind of contract that is known; say which with typeOf.`,
@@ -277,7 +281,7 @@ async function monitored(run: Run, verdict: Warned, options: GuardOptions): Prom
     await report('started')
   } catch {
     // Without a receiver of the telemetry the call is not monitored, so it is refused.
-    return refused(reason('MONITORING_UNWIRED', 'The telemetry of the call was not taken, so it did not run.'))
+    return blockedCall(reason('MONITORING_UNWIRED', 'The telemetry of the call was not taken, so it did not run.'))
   }
   const startedAt = options.now()
   const finish = async (outcome: 'SUCCEEDED' | 'FAILED'): Promise<void> => {
@@ -309,6 +313,6 @@ function executionEvent({ decisionId, correlationId }: Warned, type: 'started' |
   }
 }
 
-function refused(why: Reason): Refused {
+function blockedCall(why: Reason): Refused {
   return { executed: false, verdict: { kind: 'BLOCK', decisionId: null, reason: why } }
 }

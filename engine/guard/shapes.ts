@@ -39,10 +39,10 @@ function isCallable(value: unknown): value is Callable {
  * @throws TypeError if nothing in it can be run: a guard without effect would look like a real one
  */
 export function guardedTool(name: string, tool: unknown, guard: Guard): unknown {
-  if (isCallable(tool)) return Object.freeze(held(name, tool, guard))
+  if (isCallable(tool)) return Object.freeze(guardedCallable(name, tool, guard))
   if (typeof tool !== 'object' || tool === null || !(hasRunner(tool) || hasRunner(Reflect.get(tool, 'function'))))
     throw new TypeError(`The tool ${name} is no function and has none of ${RUNNERS.join(', ')} to run it.`)
-  return withMembers(tool, (member, run) => (isRunner(member) ? held(name, run, guard) : null))
+  return withMembers(tool, (member, run) => (isRunner(member) ? guardedCallable(name, run, guard) : null))
 }
 
 function hasRunner(value: unknown): boolean {
@@ -50,11 +50,11 @@ function hasRunner(value: unknown): boolean {
 }
 
 /** Judges and runs a copy of the arguments, so that the caller cannot change them in between. */
-function held(name: string, run: Callable, guard: Guard): Callable {
+function guardedCallable(name: string, run: Callable, guard: Guard): Callable {
   return (...args) => {
     const [given, ...more] = args
     const copy = args.length === 0 ? undefined : copyOf(given)
-    return guard(name, argumentsOf(copy?.value), () => run(...(copy === null ? args : [copy?.value, ...more])))
+    return guard(name, parsedArguments(copy?.value), () => run(...(copy === null ? args : [copy?.value, ...more])))
   }
 }
 
@@ -220,7 +220,7 @@ function holdsRunner(value: unknown, depth = 0): value is object {
 }
 
 /** Frameworks pass an object, its JSON text (OpenAI), or a whole tool call around it (LangChain). */
-function argumentsOf(given: unknown): unknown {
+function parsedArguments(given: unknown): unknown {
   if (typeof given === 'string') {
     // Strict parsing: with a duplicate key it is unknown which value the tool takes.
     const read = readJson(given, DEFAULT_DOCUMENT_LIMITS)

@@ -46,7 +46,7 @@ export function fileMistakes(artifact: Carrier): readonly FileMistake[] {
   const meant = new Map<string, string>()
   const document = documentName(artifact)
   return paths.flatMap((written): readonly FileMistake[] => {
-    const name = nameOf(written, artifact)
+    const name = referencedName(written, artifact)
     if (name === null) return [{ path: written, message: `is no name of a file; write ${PATH_FORM}` }]
     const other = meant.get(name)
     meant.set(name, written)
@@ -68,7 +68,7 @@ const PATH_FORM = 'a relative path with / between its parts, ./ or ../ at its st
 export function filesOfSide(artifact: Carrier, side: 'before' | 'after'): Readonly<Record<string, string>> {
   const texts: [name: string, text: string][] = []
   for (const [path, file] of Object.entries(artifact.files ?? {})) {
-    const name = nameOf(path, artifact)
+    const name = referencedName(path, artifact)
     const text = textOn(file, side)
     if (name !== null && text !== undefined) texts.push([name, text])
   }
@@ -126,7 +126,7 @@ function lengthOfFile(file: ArtifactFile): number {
  * A name that begins with `./` or `../` starts at the document, every other one at the start of `path`. Without `path`
  * both are the same. Null if it is not a name.
  */
-function nameOf(written: string, { type, path = '' }: Carrier): string | null {
+function referencedName(written: string, { type, path = '' }: Carrier): string | null {
   const steps = normalSteps(written)
   if (steps === null) return null
   const isBeside = written.startsWith('./') || written.startsWith('../')

@@ -45,7 +45,7 @@ export function directiveOf(action: string): Directive {
 }
 
 /** The stricter of two decisions; the first if they are equal. */
-export function stricter(a: Decision, b: Decision): Decision {
+export function stricterDecision(a: Decision, b: Decision): Decision {
   return DECISION_CLASSES[a].strictness >= DECISION_CLASSES[b].strictness ? a : b
 }
 

@@ -12,7 +12,7 @@ export function detectPatterns(groups: readonly FindingGroup[]): PatternReport {
   const rows: DetectedPattern[] = []
   const sources: PatternSource[] = []
   for (const pattern of GOVERNANCE_PATTERNS) {
-    const found = groups.filter(pattern.matches).map((group) => rowOf(pattern, group))
+    const found = groups.filter(pattern.matches).map((group) => detectedPattern(pattern, group))
     if (found.length === 0) continue
     sources.push({
       name: pattern.name,
@@ -44,15 +44,15 @@ function derivedSource({ name, ruleId }: AgentPattern, groups: readonly FindingG
   }
 }
 
-function rowOf(pattern: GovernancePattern, group: FindingGroup): DetectedPattern {
+function detectedPattern(pattern: GovernancePattern, group: FindingGroup): DetectedPattern {
   const { direction } = group
   const row: DetectedPattern = {
     name: pattern.name,
     severity: pattern.severity[group.level],
     description: descriptionOf(group),
     consequence: pattern.consequence,
-    affected_path: pathOf(group),
-    affected_field: fieldOf(group),
+    affected_path: affectedPath(group),
+    affected_field: affectedField(group),
   }
   return pattern.hasSide && direction !== 'none' ? { ...row, side: direction } : row
 }
@@ -63,14 +63,14 @@ function descriptionOf(group: FindingGroup): string {
 }
 
 /** The first operation or tool that the change reaches; empty for what concerns the whole contract. */
-function pathOf({ occurrences }: FindingGroup): string {
+function affectedPath({ occurrences }: FindingGroup): string {
   const [first] = occurrences
   if (first === undefined) return ''
   return first.operation === null ? (first.tool ?? '') : `${first.operation.method} ${first.operation.path}`
 }
 
 /** The property by the pointer, where that passes one; else the parameter or name that the words give. */
-function fieldOf({ location, message, occurrences }: FindingGroup): string {
+function affectedField({ location, message, occurrences }: FindingGroup): string {
   const tokens = parsePointer(location) ?? []
   const named = tokens.filter((_, index) => tokens[index - 1] === 'properties')
   if (named.length > 0) return named.join('.')

@@ -70,12 +70,12 @@ export function changeSetRulings(
   const conditions = rules.map(({ condition }) => condition)
   return (occasion) => {
     const facts = occasionFacts(occasion, conditions)
-    const asked = [
+    const rulings = [
       ...demands.map((demand) => demand(occasion)),
       ...rules.filter((rule) => appliesTo(rule, occasion)).map((rule) => ruleOn(rule, facts, onIncomplete)),
     ]
     const open = freezes.filter((freeze) => isFreezeInForce(freeze, occasion)).map(frozen)
-    return [...open, ...asked.filter((ruling) => ruling !== null)].toSorted(
+    return [...open, ...rulings.filter((ruling) => ruling !== null)].toSorted(
       (a, b) => DECISION_CLASSES[b.decision].strictness - DECISION_CLASSES[a.decision].strictness,
     )
   }

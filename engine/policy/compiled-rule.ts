@@ -22,9 +22,9 @@ export function appliesTo(
   { environments, operations }: Pick<CompiledRule, 'environments' | 'operations'>,
   { context }: Pick<PolicyOccasion, 'context'>,
 ): boolean {
-  return isAmong(context.environment, environments) && isAmong(context.operation, operations)
+  return matchesNames(context.environment, environments) && matchesNames(context.operation, operations)
 }
 
-function isAmong(name: string | null, names: readonly string[] | null): boolean {
+function matchesNames(name: string | null, names: readonly string[] | null): boolean {
   return names === null || (name !== null && names.includes(name))
 }

@@ -121,7 +121,7 @@ export function compileCondition(source: string): Result<Condition, string> {
       clocks.get(name)?.members.add(field)
       if (name === 'change_set' && (field === null || field === 'consumers')) variables.add(CONSUMERS)
       for (const read of readsOf(name, field)) reads.add(read)
-      return faultOf(name, field, loops)
+      return unknownField(name, field, loops)
     },
     indexFound(name, field) {
       const clock = clocks.get(name)
@@ -244,7 +244,7 @@ function readsOf(name: string, field: string | null): readonly string[] {
   return PER_FINDING.has(name) ? [name] : []
 }
 
-function faultOf(name: string, field: string | null, loops: number): string | null {
+function unknownField(name: string, field: string | null, loops: number): string | null {
   const fields = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined
   if (fields === undefined) return `reads ${name}, which does not exist; there are ${Object.keys(VARIABLES).join(', ')}`
   if (field !== null && !fields?.includes(field))

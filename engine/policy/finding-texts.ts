@@ -18,7 +18,7 @@ export function findingTextFault(member: string, text: string, relation: TextRel
   const known = knownValues(member)
   if (known === null || known.some((value) => HOLDS[relation](value, text))) return null
   const guess = nearest(text, known)
-  const fix = guess === null ? listed(member, known) : `did you mean "${guess}"?`
+  const fix = guess === null ? knownTextsHint(member, known) : `did you mean "${guess}"?`
   return `compares ${member} of findings with ${JSON.stringify(text)}, which no finding has; ${fix}`
 }
 
@@ -31,6 +31,6 @@ function knownValues(member: string): readonly string[] | null {
   return member === 'code' ? ruleTable().map(({ id }) => reasonCodeOf(id)) : null
 }
 
-function listed(member: string, known: readonly string[]): string {
+function knownTextsHint(member: string, known: readonly string[]): string {
   return member === 'rule' || member === 'code' ? 'docs/rules.md lists all rules' : `there are ${known.join(', ')}`
 }

@@ -123,7 +123,7 @@ const PATH_FIELDS: ReadonlySet<string> = new Set(['path', 'segments'])
 /** Names of members that the expression may read; where it goes over members in a loop, every text in it may be one. */
 export function memberNames(expression: Expression): ReadonlySet<string> {
   const names = new Set<string>()
-  collect(expression, names, { isKey: false, hasLoop: false })
+  collectTexts(expression, names, { isKey: false, hasLoop: false })
   return names
 }
 
@@ -132,7 +132,7 @@ interface TextSlot {
   readonly hasLoop: boolean
 }
 
-function collect(expression: Operand, names: Set<string>, place: TextSlot): void {
+function collectTexts(expression: Operand, names: Set<string>, place: TextSlot): void {
   const kind = expression?.exprKind
   const plain = { ...place, isKey: false }
   switch (kind?.case) {
@@ -142,27 +142,27 @@ function collect(expression: Operand, names: Set<string>, place: TextSlot): void
       return
     case 'selectExpr':
       names.add(kind.value.field)
-      collect(kind.value.operand, names, plain)
+      collectTexts(kind.value.operand, names, plain)
       return
     case 'callExpr': {
       const { target, args } = kind.value
-      collect(target, names, plain)
+      collectTexts(target, names, plain)
       for (const [index, part] of args.entries()) {
         const isKey = (kind.value.function === INDEX && index === 1) || (kind.value.function === IN && index === 0)
-        collect(part, names, { ...place, isKey })
+        collectTexts(part, names, { ...place, isKey })
       }
       return
     }
     case 'listExpr':
-      for (const part of kind.value.elements) collect(part, names, place)
+      for (const part of kind.value.elements) collectTexts(part, names, place)
       return
     case 'structExpr':
-      for (const { value } of kind.value.entries) collect(value, names, plain)
+      for (const { value } of kind.value.entries) collectTexts(value, names, plain)
       return
     case 'comprehensionExpr': {
       const { iterRange, accuInit, loopCondition, loopStep, result } = kind.value
       for (const part of [iterRange, accuInit, loopCondition, loopStep, result])
-        collect(part, names, { isKey: false, hasLoop: true })
+        collectTexts(part, names, { isKey: false, hasLoop: true })
       return
     }
     case 'identExpr':

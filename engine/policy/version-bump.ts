@@ -30,14 +30,14 @@ interface Versions {
 function stepFault(id: string, { base, head }: Versions, groups: readonly FindingGroup[]): string | null {
   const needed = neededStep(groups)
   if (needed === 'none') return null
-  const asked = `${id}: the changes ask for a ${needed} version`
-  if (!base || !head) return `${asked}, and the ${base ? 'head' : 'base'} states no version`
+  const requirement = `${id}: the changes ask for a ${needed} version`
+  if (!base || !head) return `${requirement}, and the ${base ? 'head' : 'base'} states no version`
   const [before, after] = [parseSemanticVersion(base), parseSemanticVersion(head)]
   if (before === null || after === null)
-    return `${asked}; ${before === null ? base : head} is no semantic version, so it is unknown whether it was raised`
+    return `${requirement}; ${before === null ? base : head} is no semantic version, so it is unknown whether it was raised`
   const taken = takenStep(before, after)
   if (STEPS.indexOf(taken) >= STEPS.indexOf(inEarlyDays(before, after) ? earlyStep(needed) : needed)) return null
-  return `${asked}; it went from ${base} to ${head}`
+  return `${requirement}; it went from ${base} to ${head}`
 }
 
 /** The same answer as `summary.semver` of a diff. */

@@ -41,11 +41,11 @@ export interface VerifyInput {
 /** Never throws for what the token, the envelope or the context say. */
 export function verifyReceipt(input: VerifyInput): ReceiptVerification {
   const parsed = parseToken(input.token)
-  if (!parsed.ok) return refused(parsed.problem, input.context)
+  if (!parsed.ok) return invalidReceipt(parsed.problem, input.context)
   const { claims, keyId } = parsed.value
   const key = input.keys.get(keyId)
   const forgery = authenticityFault(parsed.value, key, input)
-  if (forgery !== null) return refused(forgery, input.context)
+  if (forgery !== null) return invalidReceipt(forgery, input.context)
   const scope = input.context ? compareScope(claims, input.context, input.tenants) : null
   const { state, note } = standingOf(claims, input)
   const reason = standingFault(claims, input.now, state) ?? scope?.reason ?? decisionFault(claims)
@@ -122,7 +122,7 @@ function decisionFault({ act }: ReceiptClaims): ReceiptReason | null {
   return permits ? null : 'decision_not_allow'
 }
 
-function refused(reason: ReceiptReason, context: IntendedContext | undefined): ReceiptVerification {
+function invalidReceipt(reason: ReceiptReason, context: IntendedContext | undefined): ReceiptVerification {
   return {
     valid: false,
     status: RECEIPT_REASONS[reason].status,

@@ -26,7 +26,7 @@ export interface Family {
 
 type FamilyRow = readonly [keyword: string, action: SchemaAction, stem: string, effect: Effect, sentence: string]
 
-function rows(kind: Family['kind'], list: readonly FamilyRow[]): readonly Family[] {
+function familyRows(kind: Family['kind'], list: readonly FamilyRow[]): readonly Family[] {
   return list.map(([keyword, action, stem, effect, sentence]) => ({ keyword, action, stem, effect, kind, sentence }))
 }
 
@@ -37,7 +37,7 @@ function rows(kind: Family['kind'], list: readonly FamilyRow[]): readonly Family
 function bound(keyword: string, stem: string, side: 'upper' | 'lower', set: Effect = 'narrows'): readonly Family[] {
   return [
     ...impliedBound(keyword, stem, side),
-    ...rows('constraints', [
+    ...familyRows('constraints', [
       [keyword, 'set', `${stem}-set`, set, `got the ${keyword} {after}`],
       [keyword, 'unset', `${stem}-unset`, 'widens', `lost its ${keyword} of {before}`],
     ]),
@@ -47,7 +47,7 @@ function bound(keyword: string, stem: string, side: 'upper' | 'lower', set: Effe
 /** A bound that exists without being stated: it is only raised or lowered. */
 function impliedBound(keyword: string, stem: string, side: 'upper' | 'lower'): readonly Family[] {
   const [up, down]: readonly [Effect, Effect] = side === 'upper' ? ['widens', 'narrows'] : ['narrows', 'widens']
-  return rows('constraints', [
+  return familyRows('constraints', [
     [keyword, 'increased', `${stem}-increased`, up, `had its ${keyword} raised from {before} to {after}`],
     [keyword, 'decreased', `${stem}-decreased`, down, `had its ${keyword} lowered from {before} to {after}`],
   ])
@@ -55,7 +55,7 @@ function impliedBound(keyword: string, stem: string, side: 'upper' | 'lower'): r
 
 /** A condition that narrows when it is added. */
 function condition(keyword: string, stem: string, what: string): readonly Family[] {
-  return rows('structure', [
+  return familyRows('structure', [
     [keyword, 'added', `${stem}-added`, 'narrows', `got ${what}`],
     [keyword, 'removed', `${stem}-removed`, 'widens', `lost ${what}`],
   ])
@@ -65,7 +65,7 @@ function condition(keyword: string, stem: string, what: string): readonly Family
 function allowance(keyword: string, stem: string): readonly Family[] {
   return [
     ...condition(keyword, stem, `a limit on ${keyword}`),
-    ...rows('structure', [
+    ...familyRows('structure', [
       [keyword, 'narrowed', `${stem}-narrowed`, 'narrows', `allows no ${keyword} any more`],
       [keyword, 'widened', `${stem}-widened`, 'widens', `allows ${keyword} that it did not allow`],
     ]),
@@ -74,7 +74,7 @@ function allowance(keyword: string, stem: string): readonly Family[] {
 
 export const FAMILIES: readonly Family[] = [
   // For all values of a schema, where only several keywords together explain a change.
-  ...rows('values', [
+  ...familyRows('values', [
     ['values', 'narrowed', 'values-refused', 'narrows', 'refuses values that it admitted, such as {after}'],
     ['values', 'widened', 'values-admitted', 'widens', 'admits values that it did not admit, such as {after}'],
     [
@@ -92,7 +92,7 @@ export const FAMILIES: readonly Family[] = [
       'may admit values that it did not admit: {after}',
     ],
   ]),
-  ...rows('values', [
+  ...familyRows('values', [
     ['enum', 'added', 'enum-value-added', 'widens', 'got the enum value `{name}`'],
     ['enum', 'removed', 'enum-value-removed', 'narrows', 'lost the enum value `{name}`'],
     ['enum', 'became', 'became-enum', 'narrows', 'was restricted to a list of values'],
@@ -112,7 +112,7 @@ export const FAMILIES: readonly Family[] = [
     ['default', 'changed', 'default-value-changed', 'none', 'had its default changed from `{before}` to `{after}`'],
     ['default', 'removed', 'default-value-removed', 'none', 'lost its default `{before}`'],
   ]),
-  ...rows('constraints', [
+  ...familyRows('constraints', [
     ['pattern', 'added', 'pattern-added', 'narrows', 'got the pattern `{after}`'],
     ['pattern', 'changed', 'pattern-changed', 'may-narrow', 'had its pattern changed from `{before}` to `{after}`'],
     ['pattern', 'generalized', 'pattern-generalized', 'widens', 'had its pattern widened from `{before}` to `{after}`'],
@@ -164,11 +164,11 @@ export const FAMILIES: readonly Family[] = [
   ...impliedBound('minProperties', 'min-properties', 'lower'),
   ...bound('maxContains', 'max-contains', 'upper'),
   ...bound('minContains', 'min-contains', 'lower'),
-  ...rows('requiredness', [
+  ...familyRows('requiredness', [
     ['nullable', 'became', 'became-nullable', 'widens', 'may now be null'],
     ['nullable', 'ceased', 'became-not-nullable', 'narrows', 'may no longer be null'],
   ]),
-  ...rows('type', [
+  ...familyRows('type', [
     ['listOfTypes', 'widened', 'list-of-types-widened', 'widens', 'got the types {name} beside {before}'],
     ['listOfTypes', 'narrowed', 'list-of-types-narrowed', 'narrows', 'lost the types {name} of {before}'],
     [
@@ -186,7 +186,7 @@ export const FAMILIES: readonly Family[] = [
       'had its contentMediaType changed from {before} to {after}',
     ],
   ]),
-  ...rows('structure', [
+  ...familyRows('structure', [
     ['allOf', 'added', 'all-of-added', 'narrows', 'must also be valid against {name} (allOf)'],
     ['allOf', 'removed', 'all-of-removed', 'may-narrow', 'need no longer be valid against {name} (allOf)'],
     [
@@ -295,7 +295,7 @@ export const FAMILIES: readonly Family[] = [
       'no longer needs {before} when `{name}` is there',
     ],
   ]),
-  ...rows('structure', [
+  ...familyRows('structure', [
     [
       'patternProperties',
       'narrowed',
@@ -322,7 +322,7 @@ export const FAMILIES: readonly Family[] = [
   ...allowance('unevaluatedProperties', 'unevaluated-properties'),
   ...allowance('unevaluatedItems', 'unevaluated-items'),
   ...allowance('items', 'items'),
-  ...rows('existence', [
+  ...familyRows('existence', [
     ['contentSchema', 'added', 'content-schema-added', 'narrows', 'got a schema for its content'],
     ['contentSchema', 'removed', 'content-schema-removed', 'widens', 'lost the schema of its content'],
   ]),

@@ -38,7 +38,7 @@ type PropertyRow = readonly [
   sentence: string,
 ]
 
-function rows(
+function propertyRows(
   direction: PropertyRule['direction'],
   kind: PropertyRule['kind'],
   list: readonly PropertyRow[],
@@ -56,7 +56,7 @@ function rows(
 }
 
 export const PROPERTY_RULES: readonly PropertyRule[] = [
-  ...rows('request', 'existence', [
+  ...propertyRows('request', 'existence', [
     [
       'properties',
       'added',
@@ -83,7 +83,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
     ],
     ['properties', 'removed', always, '{scope}-property-removed', 'may-narrow', 'the property `{path}` was removed'],
   ]),
-  ...rows('request', 'requiredness', [
+  ...propertyRows('request', 'requiredness', [
     [
       'required',
       'added',
@@ -109,7 +109,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
       'the property `{path}` became optional',
     ],
   ]),
-  ...rows('response', 'existence', [
+  ...propertyRows('response', 'existence', [
     [
       'properties',
       'added',
@@ -175,7 +175,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
       'the optional property `{path}` was removed',
     ],
   ]),
-  ...rows('response', 'requiredness', [
+  ...propertyRows('response', 'requiredness', [
     [
       'required',
       'added',
@@ -209,7 +209,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
       'the property `{path}` became optional',
     ],
   ]),
-  ...rows('shared', 'existence', [
+  ...propertyRows('shared', 'existence', [
     [
       'properties',
       'added',
@@ -251,7 +251,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
       'the optional property `{path}` was removed',
     ],
   ]),
-  ...rows('shared', 'requiredness', [
+  ...propertyRows('shared', 'requiredness', [
     [
       'required',
       'added',
@@ -285,7 +285,7 @@ export const PROPERTY_RULES: readonly PropertyRule[] = [
 function mutability(direction: PropertyRule['direction']): readonly PropertyRule[] {
   return (['readOnly', 'writeOnly'] as const).flatMap((keyword) => {
     const word = keyword === 'readOnly' ? 'read-only' : 'write-only'
-    return rows(direction, 'mutability', [
+    return propertyRows(direction, 'mutability', [
       [
         keyword,
         'became',
@@ -327,13 +327,13 @@ export function propertyRuleOf(
   delta: SchemaDelta,
   facts: PropertyFacts,
 ): PropertyRule | undefined {
-  return BY_CHANGE.get(changeKey(direction, delta))?.find((rule) => rule.applies(facts))
+  return BY_CHANGE.get(propertyKey(direction, delta))?.find((rule) => rule.applies(facts))
 }
 
 const BY_CHANGE: ReadonlyMap<string, readonly PropertyRule[]> = Map.groupBy(PROPERTY_RULES, (rule) =>
-  changeKey(rule.direction, rule),
+  propertyKey(rule.direction, rule),
 )
 
-function changeKey(direction: UseDirection, { keyword, action }: Pick<SchemaDelta, 'keyword' | 'action'>): string {
+function propertyKey(direction: UseDirection, { keyword, action }: Pick<SchemaDelta, 'keyword' | 'action'>): string {
   return `${direction} ${keyword} ${action}`
 }

@@ -68,7 +68,7 @@ export function diffAssessment(
   settings: ApiSettings,
   now: number,
 ) {
-  const { decide, judge, ruleOf } = engine()
+  const { decide, judgeChangeSet, ruleOf } = engine()
   const { policy, config } = settings
   const analyses = [{ id: 'diff', type, ok: true as const, comparison }]
   const consumers = declaredConsumers(config)
@@ -96,7 +96,7 @@ export function diffAssessment(
     non_breaking_changes: rows(({ level }) => level !== 'breaking'),
     security_findings: rows(({ rule }) => isAboutSecurity(ruleOf(rule))),
     changelog: changelogOf(groups.slice(0, most)),
-    policy_violations: matchedRules(judge(analyses, terms)).filter(({ decision }) => decision !== 'ALLOW'),
+    policy_violations: matchedRules(judgeChangeSet(analyses, terms)).filter(({ decision }) => decision !== 'ALLOW'),
     should_block: verdict.execution_action === 'STOP',
     compatibility_suggestions: suggestionsOf(groups).slice(0, most),
     execution_action: verdict.execution_action,

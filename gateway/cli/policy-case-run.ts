@@ -6,7 +6,7 @@ import { lookupTable } from '../../engine/base.ts'
 import {
   compare,
   decide,
-  judge,
+  judgeChangeSet,
   digestJson,
   EMPTY_CONTEXT,
   rulesetHash,
@@ -70,7 +70,7 @@ export function caseInput(policy: CompiledPolicy, policyCase: PolicyCase, now: n
 }
 
 function firedIn(policy: CompiledPolicy, input: DecideInput): readonly string[] {
-  const { artifacts, occasion, rulings } = judge(input.analyses, input)
+  const { artifacts, occasion, rulings } = judgeChangeSet(input.analyses, input)
   const trace = policy.trace(occasion)
   const matching = artifacts
     .flatMap(({ judgements }) => judgements)

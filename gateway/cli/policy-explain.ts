@@ -1,5 +1,11 @@
 /** `preflight policy explain` of a stored decision and of test cases: the trace in plain words, on a data directory or a running gateway. */
-import { compare, judge, type Artifact, type CompareOptions, type CompiledPolicy } from '../../engine/internal.ts'
+import {
+  compare,
+  judgeChangeSet,
+  type Artifact,
+  type CompareOptions,
+  type CompiledPolicy,
+} from '../../engine/internal.ts'
 import { ExplanationAnswer, explainDecision } from '../api/routes/decisions.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import { formatMistake } from '../errors/mistake.ts'
@@ -71,7 +77,7 @@ export function explainCases(policy: CompiledPolicy, file: string, args: Argumen
     return {
       description: one.description,
       want: one.want.decision,
-      ...explanationOf(policy, judge(input.analyses, input)),
+      ...explanationOf(policy, judgeChangeSet(input.analyses, input)),
     }
   })
   show(args, io, views, (rows) =>

@@ -9,7 +9,7 @@ import {
   compare,
   DEFAULT_DOCUMENT_LIMITS,
   EMPTY_CONTEXT,
-  judge,
+  judgeChangeSet,
   rulesetHash,
   sniffArtifactType,
   type Artifact,
@@ -81,7 +81,7 @@ export async function simulate(
   io: CommandIo,
 ): Promise<ExitCode> {
   const input = await simulationInput(policy, args, io)
-  const simulation: Simulation = { verdict: decide(input), judged: judge(input.analyses, input) }
+  const simulation: Simulation = { verdict: decide(input), judged: judgeChangeSet(input.analyses, input) }
   const view = simulationView(policy, simulation, isExplained)
   show(args, io, view, simulationText)
   if (!simulation.verdict.analysis_complete) return EXIT.undecided

@@ -6,7 +6,7 @@ import { directiveOf } from '../../engine/base.ts'
 import { comparedWith, type BaselineService } from '../baselines/baselines.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { UpstreamRefusal, type Ground, type JudgedAction, type Question } from '../protocols/common/action.ts'
+import { UpstreamRefusal, type CheckBasis, type JudgedAction, type ResourceCheck } from '../protocols/common/action.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
@@ -72,10 +72,10 @@ function judgeGathered(
   return after(gathering, (gathered) => {
     if (gathered === 'nothing') return null
     // A single-use receipt that one resource claims is used up for the next.
-    const judging = oneByOne(gathered, (question) => {
-      const { subject } = question
+    const judging = oneByOne(gathered, (check) => {
+      const { subject } = check
       deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, subject)
-      const finding = verdictOn(question, { call, receipts, generation }, deps)
+      const finding = verdictOn(check, { call, receipts, generation }, deps)
       return after(finding, (verdict) => ({ subject, verdict }))
     })
     return after(judging, (verdicts) => {
@@ -86,8 +86,8 @@ function judgeGathered(
   })
 }
 
-/** What all questions of one call share. */
-interface JudgedQuestions {
+/** What all checks of one call share. */
+interface ResourceCheckContext {
   readonly call: Call
   readonly receipts: ReceiptGate
   readonly generation: number
@@ -95,25 +95,25 @@ interface JudgedQuestions {
 
 /** A receipt that authorizes the resource replaces a new decision; without one the change is judged. */
 function verdictOn(
-  question: Question,
-  { call, receipts, generation }: JudgedQuestions,
+  check: ResourceCheck,
+  { call, receipts, generation }: ResourceCheckContext,
   deps: JudgeDeps,
 ): CallVerdict | Promise<CallVerdict> {
-  const { ground } = question
+  const { basis } = check
   call.observation.enter('gather')
-  const looking = ground.kind === 'contract' ? baselineOf(call, ground, deps.baselines) : null
+  const looking = basis.kind === 'contract' ? baselineOf(call, basis, deps.baselines) : null
   return after(looking, (pinned) => {
-    const change = changeOf(call, question, pinned)
+    const change = changeOf(call, check, pinned)
     call.observation.enter('decide')
-    const verifying = receipts.verdictOn(question, change)
-    return after(verifying, (verdict) => verdict ?? decisionOn(question, change, { call, generation }, deps))
+    const verifying = receipts.verdictOn(check, change)
+    return after(verifying, (verdict) => verdict ?? decisionOn(check, change, { call, generation }, deps))
   })
 }
 
 function decisionOn(
-  { subject }: Question,
+  { subject }: ResourceCheck,
   change: CallChange | null,
-  { call, generation }: Pick<JudgedQuestions, 'call' | 'generation'>,
+  { call, generation }: Pick<ResourceCheckContext, 'call' | 'generation'>,
   { verdicts }: JudgeDeps,
 ): CallVerdict | Promise<CallVerdict> {
   const { route, caller, correlationId, observation } = call
@@ -121,22 +121,22 @@ function decisionOn(
   return verdicts.verdictOn({ route, caller, subject, change, generation, correlationId, stages: observation })
 }
 
-type ContractGround = Extract<Ground, { readonly kind: 'contract' }>
+type ContractBasis = Extract<CheckBasis, { readonly kind: 'contract' }>
 
 function baselineOf(
   { route }: Call,
-  { offered, baseline: name }: ContractGround,
+  { offered, baseline: name }: ContractBasis,
   baselines: JudgeDeps['baselines'],
 ): BaselineRow | Promise<BaselineRow> {
   return baselines.baselineFor(name === undefined ? route : { ...route, name }, offered)
 }
 
 /** A contract as it was pinned, and as it is offered now; null: there is nothing to compare. */
-function changeOf(call: Call, { subject, ground }: Question, pinned: BaselineRow | null): CallChange | null {
-  if (ground.kind === 'change_set') return ground
-  if (ground.kind === 'receipt' || pinned === null) return null
-  if (!ground.isCovered(pinned)) throw notCovered(call, subject)
-  return { kind: 'contract', baseline: pinned, offered: comparedWith(pinned, ground.offered) }
+function changeOf(call: Call, { subject, basis }: ResourceCheck, pinned: BaselineRow | null): CallChange | null {
+  if (basis.kind === 'change_set') return basis
+  if (basis.kind === 'receipt' || pinned === null) return null
+  if (!basis.isCovered(pinned)) throw notCovered(call, subject)
+  return { kind: 'contract', baseline: pinned, offered: comparedWith(pinned, basis.offered) }
 }
 
 function notCovered(call: Call, subject: Subject): GatewayError {

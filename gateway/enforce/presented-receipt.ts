@@ -18,7 +18,7 @@ export interface PresentedDeps {
   readonly receiptChanged: (decisionId: string) => void
 }
 
-export interface ReceiptQuestion {
+export interface ReceiptCheckInput {
   readonly token: string
   /** The `decision_result` sent along; absent: none was. */
   readonly envelope?: unknown
@@ -29,7 +29,7 @@ export interface ReceiptQuestion {
 }
 
 /** Never rejects: if the store cannot be read the state of the receipt is unknown, and nothing is authorized. */
-export async function verifyPresented(question: ReceiptQuestion, deps: PresentedDeps): Promise<ReceiptVerification> {
+export async function verifyPresented(question: ReceiptCheckInput, deps: PresentedDeps): Promise<ReceiptVerification> {
   const input = inputOf(question, deps)
   // Authenticity first, without the store: a token of another issuer must not cost a look-up.
   const authentic = verifyReceipt({ ...input, state: 'unchecked' })
@@ -41,7 +41,7 @@ export async function verifyPresented(question: ReceiptQuestion, deps: Presented
  * Verifies, and consumes an authorized receipt. Of several concurrent callers exactly one gets it, once that is
  * durable. Never rejects.
  */
-export async function consumePresented(question: ReceiptQuestion, deps: PresentedDeps): Promise<ReceiptVerification> {
+export async function consumePresented(question: ReceiptCheckInput, deps: PresentedDeps): Promise<ReceiptVerification> {
   const verdict = await verifyPresented(question, deps)
   const decisionId = verdict.payload?.jti
   if (verdict.currently_authorized !== true || decisionId === undefined) return verdict
@@ -61,7 +61,7 @@ export async function consumePresented(question: ReceiptQuestion, deps: Presente
 }
 
 function inputOf(
-  { token, envelope, context, tenants }: ReceiptQuestion,
+  { token, envelope, context, tenants }: ReceiptCheckInput,
   deps: PresentedDeps,
 ): Omit<VerifyInput, 'state'> {
   return {

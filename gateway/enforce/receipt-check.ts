@@ -4,10 +4,10 @@
  * decided.
  */
 import type { IntendedContext, ReceiptReason, ReceiptVerification } from '../../engine/internal.ts'
-import type { PresentedReceipt, Question, ReceiptDemand } from '../protocols/common/action.ts'
+import type { PresentedReceipt, ResourceCheck, ReceiptDemand } from '../protocols/common/action.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { Call } from '../calls/call.ts'
-import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptQuestion } from './presented-receipt.ts'
+import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptCheckInput } from './presented-receipt.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { changedArtifacts, encodedEnvelope, intendedAct, type CallVerdict, type CallChange } from './verdict-cache.ts'
 import { presentedReceipts } from '../protocols/common/presented-receipt.ts'
@@ -25,7 +25,7 @@ export interface ReceiptGate {
    * is judged anew. Synchronous where no receipt is required or presented.
    * @param change null when there is nothing to compare
    */
-  verdictOn(question: Question, change: CallChange | null): Promise<CallVerdict | null> | null
+  verdictOn(check: ResourceCheck, change: CallChange | null): Promise<CallVerdict | null> | null
   /**
    * Consumes the claimed receipts, where the route asks for single use. Null when all could be consumed, else the
    * receipt that is required again. Synchronous where nothing was claimed.
@@ -40,7 +40,7 @@ export interface SpentReceipt {
 
 interface Claim {
   readonly subject: Subject
-  readonly question: ReceiptQuestion
+  readonly check: ReceiptCheckInput
   readonly artifacts: ReceiptDemand['artifacts']
 }
 
@@ -65,13 +65,13 @@ class CallReceipts implements ReceiptGate {
     this.#deps = deps
   }
 
-  verdictOn(question: Question, change: CallChange | null): Promise<CallVerdict | null> | null {
+  verdictOn(check: ResourceCheck, change: CallChange | null): Promise<CallVerdict | null> | null {
     const { receipts: rules } = this.#call.route
-    const isRequired = rules.require || question.ground.kind === 'receipt'
+    const isRequired = rules.require || check.basis.kind === 'receipt'
     if (!isRequired && !rules.accept) return null
-    const { receipts = NO_RECEIPTS } = question
+    const { receipts = NO_RECEIPTS } = check
     const presented = receipts.concat(headerReceipts(this.#call))
-    return presented.length === 0 && !isRequired ? null : this.#verify(question, change, presented, isRequired)
+    return presented.length === 0 && !isRequired ? null : this.#verify(check, change, presented, isRequired)
   }
 
   consume(): Promise<SpentReceipt | null> | null {
@@ -79,7 +79,7 @@ class CallReceipts implements ReceiptGate {
   }
 
   async #verify(
-    { subject }: Question,
+    { subject }: ResourceCheck,
     change: CallChange | null,
     presented: readonly PresentedReceipt[],
     isRequired: boolean,
@@ -88,12 +88,12 @@ class CallReceipts implements ReceiptGate {
     const { context, artifacts, isWhole } = await attemptOf(this.#call, subject, change, this.#deps)
     let refused: ReceiptVerification | null = null
     for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
-      const question = { ...receipt, context, tenants: tenantsOf(this.#call) }
-      const isClaimed = rules.consume && this.#claims.some((claim) => claim.question.token === receipt.token)
-      const verification = await verifyPresented(question, isClaimed ? { ...this.#deps, store: USED } : this.#deps)
+      const check = { ...receipt, context, tenants: tenantsOf(this.#call) }
+      const isClaimed = rules.consume && this.#claims.some((claim) => claim.check.token === receipt.token)
+      const verification = await verifyPresented(check, isClaimed ? { ...this.#deps, store: USED } : this.#deps)
       this.#count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
       if (verification.currently_authorized === true && verification.payload !== null) {
-        this.#claims = [...this.#claims, { subject, question, artifacts }]
+        this.#claims = [...this.#claims, { subject, check, artifacts }]
         return receiptVerdict(receipt, verification.payload, rules.envelope)
       }
       refused ??= verification
@@ -104,11 +104,11 @@ class CallReceipts implements ReceiptGate {
   }
 
   async #useUp(): Promise<SpentReceipt | null> {
-    for (const { subject, question, artifacts } of this.#claims) {
-      const verification = await consumePresented(question, this.#deps)
+    for (const { subject, check, artifacts } of this.#claims) {
+      const verification = await consumePresented(check, this.#deps)
       if (verification.currently_authorized === true) continue
       this.#count(verification.reason ?? 'state_unknown')
-      const { context = {} } = question
+      const { context = {} } = check
       return { subject, demand: { context, artifacts, ...refusalOf(verification, 1, true) } }
     }
     return null

@@ -10,7 +10,7 @@ import { approvalState } from '../approvals/request.ts'
 import type { Route } from '../routing/route.ts'
 import type { AuthorizeRequest } from '../flow/flow.ts'
 import type { OfferedCandidate } from '../protocols/common/candidate.ts'
-import type { Ground, ReceiptDemand } from '../protocols/common/action.ts'
+import type { CheckBasis, ReceiptDemand } from '../protocols/common/action.ts'
 import type { Caller } from '../callers/rights.ts'
 import type { Subject } from '../calls/subject.ts'
 import type { BaselineRow } from '../store/baselines.ts'
@@ -64,7 +64,7 @@ export type CallVerdict = DecisionVerdict | ReceiptVerdict | DemandVerdict
 /** A change of the contract that the call uses, or a change that the call makes. */
 export type CallChange =
   | { readonly kind: 'contract'; readonly baseline: BaselineRow; readonly offered: OfferedContract }
-  | Extract<Ground, { readonly kind: 'change_set' }>
+  | Extract<CheckBasis, { readonly kind: 'change_set' }>
 
 export interface VerdictRequest {
   readonly route: Route

@@ -111,14 +111,14 @@ export interface AuthzDeps {
 const OWN_FIELDS = ['preflight-receipt', 'preflight-decision'] as const
 
 /** Never rejects because of the content of the check. */
-export async function answerQuestion(
-  question: CheckedRequest,
+export async function answerCheck(
+  authzRequest: CheckedRequest,
   waiting: PendingWait,
   deps: AuthzDeps,
 ): Promise<CheckVerdict> {
-  const observation = deps.observer.begin(question)
+  const observation = deps.observer.begin(authzRequest)
   try {
-    return await withTrace(observation.trace, () => checked(question, observation, waiting, deps))
+    return await withTrace(observation.trace, () => checked(authzRequest, observation, waiting, deps))
   } finally {
     deps.observer.end(observation)
   }
@@ -126,20 +126,20 @@ export async function answerQuestion(
 
 /** As `answerQuestion`, for a calling proxy that names the route. */
 export async function answerOnRoute(
-  question: CheckedRequest,
+  authzRequest: CheckedRequest,
   match: RouteMatch,
   waiting: PendingWait,
   deps: AuthzDeps,
 ): Promise<CheckVerdict> {
-  const observation = deps.observer.begin(question)
+  const observation = deps.observer.begin(authzRequest)
   const { pipeline } = deps
-  const problem = headProblem(question.rawHeaders, question.headers)
+  const problem = headProblem(authzRequest.rawHeaders, authzRequest.headers)
   try {
     if (problem !== null)
-      return withTrace(observation.trace, () => denied('INVALID_INPUT', problem, question.correlationId))
+      return withTrace(observation.trace, () => denied('INVALID_INPUT', problem, authzRequest.correlationId))
     const settings = deps.settings()
     return await withTrace(observation.trace, () =>
-      answerCall(question, match, waiting, { pipeline, settings, observation, observer: deps.observer }),
+      answerCall(authzRequest, match, waiting, { pipeline, settings, observation, observer: deps.observer }),
     )
   } finally {
     deps.observer.end(observation)
@@ -147,34 +147,34 @@ export async function answerOnRoute(
 }
 
 async function checked(
-  question: CheckedRequest,
+  authzRequest: CheckedRequest,
   observation: Observation,
   waiting: PendingWait,
   deps: AuthzDeps,
 ): Promise<CheckVerdict> {
   const settings = deps.settings()
-  const { correlationId } = question
-  const problem = headProblem(question.rawHeaders, question.headers) ?? targetProblem(question.target)
+  const { correlationId } = authzRequest
+  const problem = headProblem(authzRequest.rawHeaders, authzRequest.headers) ?? targetProblem(authzRequest.target)
   if (problem !== null) return denied('INVALID_INPUT', problem, correlationId)
-  if (!METHOD.test(question.method)) return denied('INVALID_INPUT', 'The method is not valid.', correlationId)
-  if (question.body.kind === 'unexpected') return denied('INVALID_INPUT', UNEXPECTED_BODY, correlationId)
-  const named = namedAway(question)
+  if (!METHOD.test(authzRequest.method)) return denied('INVALID_INPUT', 'The method is not valid.', correlationId)
+  if (authzRequest.body.kind === 'unexpected') return denied('INVALID_INPUT', UNEXPECTED_BODY, correlationId)
+  const named = namedAway(authzRequest)
   if (named !== null) return denied('INVALID_INPUT', droppedBySome(named), correlationId)
-  const { match, candidates } = routeFor(question, settings)
+  const { match, candidates } = routeFor(authzRequest, settings)
   const route = match?.route ?? null
   const { routes } = settings.config
   const spelling =
-    slashProblem(question.target, takesEncodedSlashes(route)) ??
-    spellingProblem(question.target, route, routes, candidates)
+    slashProblem(authzRequest.target, takesEncodedSlashes(route)) ??
+    spellingProblem(authzRequest.target, route, routes, candidates)
   if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
   if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
-  const verdict = await answerCall(question, match, waiting, {
+  const verdict = await answerCall(authzRequest, match, waiting, {
     pipeline: deps.pipeline,
     settings,
     observation,
     observer: deps.observer,
   })
-  return question.takesFieldsOff ? verdict : withoutForged(verdict, question, observation)
+  return authzRequest.takesFieldsOff ? verdict : withoutForged(verdict, authzRequest, observation)
 }
 
 const UNEXPECTED_BODY =
@@ -224,7 +224,7 @@ interface CheckContext extends Pick<AuthzDeps, 'pipeline' | 'observer'> {
 }
 
 async function answerCall(
-  question: CheckedRequest,
+  authzRequest: CheckedRequest,
   match: RouteMatch,
   waiting: PendingWait,
   { pipeline, settings, observation, observer }: CheckContext,
@@ -232,7 +232,7 @@ async function answerCall(
   observation.protocol = match.route.protocol
   observation.route = match.route.name
   observation.origin = match.origin
-  const { correlationId, method, headers, rawHeaders, body } = question
+  const { correlationId, method, headers, rawHeaders, body } = authzRequest
   const received = { headers: withFraming(headers, body), rawHeaders }
   const caller = callerOn(match.route, ANYBODY)
   const head: CallHead = { ...match, correlationId, observation, caller, method, ...askedHead(received), received }
@@ -268,7 +268,7 @@ async function answerCall(
     const headers = ['X-Correlation-ID', call.correlationId]
     return allowed(call, { verdicts: [], headers }, answerReader(action, null))
   }
-  const checkedAction = question.needsStatus ? withStatus(action) : action
+  const checkedAction = authzRequest.needsStatus ? withStatus(action) : action
   const result = await enforceCall({ call, action: checkedAction, settings }, waiting, pipeline)
   if (result.kind === 'gone') return { kind: 'gone' }
   if (result.kind === 'go') return allowed(call, result, answerReader(action, result))

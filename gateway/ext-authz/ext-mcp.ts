@@ -45,7 +45,7 @@ export function createExtMcp(deps: AuthzDeps): ExtMcp {
   })
   return {
     async checkRequest(asked, waiting) {
-      const read = questionOf(asked)
+      const read = authzRequestOf(asked)
       if (!read.ok) return { error: mcpError(AUTHORIZATION_CODE.invalid, read.message) }
       const { question } = read
       const [service = '', ...others] = asked.service_names
@@ -95,12 +95,12 @@ function noRoute(service: string): string {
 const OF_THE_HTTP_REQUEST =
   /^(?:host|accept(?:-.*)?|content-.*|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|last-event-id|mcp-(?:session-id|method|name|param-.*))$/
 
-type ReadQuestion =
+type ReadAuthzRequest =
   | { readonly ok: true; readonly question: CheckedRequest }
   | { readonly ok: false; readonly message: string }
 
 /** The message as a client would send it to the server itself. */
-function questionOf({ method, mcp_request: params, headers: sent }: McpRequest): ReadQuestion {
+function authzRequestOf({ method, mcp_request: params, headers: sent }: McpRequest): ReadAuthzRequest {
   if (params.length > 0) {
     const json = readStrictJson(params)
     if (!json.ok) return { ok: false, message: `params cannot be read: ${json.message}` }

@@ -4,7 +4,7 @@
  * request, so only a failure ends it early.
  */
 import type { PendingWait } from '../enforce/pending-calls.ts'
-import { answerQuestion, type AuthzDeps, type CheckedRequest, type CheckVerdict, type ReadAnswer } from './check.ts'
+import { answerCheck, type AuthzDeps, type CheckedRequest, type CheckVerdict, type ReadAnswer } from './check.ts'
 import { BUFFERED, type ProcessingRequest, type ProcessingResponse } from './ext-proc-protocol.ts'
 import { mergedFields, options, pairs, type HeaderField } from './fields.ts'
 import type { AskedHeader } from './protocol.ts'
@@ -96,7 +96,7 @@ class RequestProcessing implements Processing {
     part: 'request_headers' | 'request_body',
     waiting: PendingWait,
   ): Promise<ProcessingResponse | null> {
-    const verdict = await answerQuestion(question, waiting, this.#deps)
+    const verdict = await answerCheck(question, waiting, this.#deps)
     this.#deps.pipeline.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: verdict.kind })
     if (verdict.kind === 'gone') return null
     this.isOver = verdict.kind === 'deny'

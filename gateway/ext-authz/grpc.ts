@@ -27,7 +27,7 @@ import { EXT_MCP, EXT_MCP_SERVICE, type McpRequest, type McpResponse } from './e
 import { mergedFields, options, pairs, type HeaderField } from './fields.ts'
 import { createGrpcListener, type GrpcListener, type UnaryMethod } from './grpc-listener.ts'
 import {
-  answerQuestion,
+  answerCheck,
   isPartial,
   type AskedBody,
   type AuthzDeps,
@@ -131,7 +131,7 @@ function isMcpResponse(message: object): message is McpResponse {
 
 async function answer(asked: CheckRequest, response: ServerResponse, deps: GrpcAuthzDeps): Promise<CheckResponse> {
   const http = asked.attributes?.request?.http ?? null
-  const verdict = http === null ? NO_REQUEST : await answerQuestion(grpcQuestion(http), silentWait(response), deps)
+  const verdict = http === null ? NO_REQUEST : await answerCheck(grpcRequest(http), silentWait(response), deps)
   deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: verdict.kind })
   return responseOf(verdict)
 }
@@ -142,7 +142,7 @@ const NO_REQUEST: CheckVerdict = {
   headers: [],
 }
 
-function grpcQuestion(http: AskedHttpRequest): CheckedRequest {
+function grpcRequest(http: AskedHttpRequest): CheckedRequest {
   const fields = fieldsOf(http)
   const headers = mergedFields(fields)
   return {

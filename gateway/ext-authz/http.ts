@@ -15,7 +15,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { tracedBy, withTrace, traceMember } from '../telemetry/trace-context.ts'
 import { FORWARDED_PATH, forwardedRequest, isForwarded, statesMethod } from './forwarded.ts'
 import {
-  answerQuestion,
+  answerCheck,
   isPartial,
   ORIGINAL_BODY,
   type AskedBody,
@@ -62,9 +62,11 @@ async function serveCheck(request: IncomingMessage, response: ServerResponse, de
     if (!read.ok) return unreadBody(UNREAD[read.why], response, correlationId)
     const { body } = read
     if (body.length > SHORT_BODY) response.once('close', () => deps.pipeline.bodies.release(body))
-    const question = httpQuestion(request, body, correlationId)
+    const authzRequest = httpRequest(request, body, correlationId)
     const verdict =
-      question === null ? unclearRequest(correlationId) : await answerQuestion(question, silentWait(response), deps)
+      authzRequest === null
+        ? unclearRequest(correlationId)
+        : await answerCheck(authzRequest, silentWait(response), deps)
     deps.metrics.count('preflight_authz_checks_total', { transport: 'http', result: verdict.kind })
     sendVerdict(verdict, response)
   } catch (error) {
@@ -79,7 +81,7 @@ async function serveCheck(request: IncomingMessage, response: ServerResponse, de
 }
 
 /** Null when the original request is not known. */
-function httpQuestion(request: IncomingMessage, bytes: Buffer, correlationId: string): CheckedRequest | null {
+function httpRequest(request: IncomingMessage, bytes: Buffer, correlationId: string): CheckedRequest | null {
   const asked = isForwarded(request.url ?? '') ? forwardedRequest(request.headers, request.rawHeaders) : asItIs(request)
   if (asked === null) return null
   return {

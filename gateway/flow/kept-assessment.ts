@@ -1,5 +1,5 @@
 /** What a logged decision was about, analysed again from its stored input, for people who look at it. It decides nothing. */
-import { judge, ok, type Artifact, type JudgedChangeSet, type Result } from '../../engine/internal.ts'
+import { judgeChangeSet, ok, type Artifact, type JudgedChangeSet, type Result } from '../../engine/internal.ts'
 import { declaredConsumers } from '../consumers/known.ts'
 import type { StoredDecision } from '../store/decisions.ts'
 import type { Assessment, Flow } from './flow.ts'
@@ -31,7 +31,7 @@ export async function keptAssessment(
   const assessment = await flow.analyze({ artifacts, unreadable, context, scope, route })
   if (assessment.verdict.input_fingerprint !== row.inputFingerprint)
     return { ok: false, problem: 'the stored input does not match the hash of the input in the ledger' }
-  const judged = judge(assessment.analyses, {
+  const judged = judgeChangeSet(assessment.analyses, {
     policy: settings.policy,
     context,
     scope,

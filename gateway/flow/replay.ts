@@ -8,7 +8,7 @@ import type { Static, Type } from 'typebox'
 import {
   changeSetDigests,
   decide,
-  judge,
+  judgeChangeSet,
   ok,
   rulesetHash,
   type Artifact,
@@ -69,7 +69,7 @@ export async function replay(row: ReplayedRow, replaying: Replaying): Promise<Re
 /** What `policy` makes of each change of a logged decision, or the reason why it cannot be known. */
 export async function judgedAgain(row: ReplayedRow, replaying: Replaying): Promise<Result<JudgedChangeSet, string>> {
   const input = await inputAgain(row, replaying)
-  return input.ok ? ok(judge(input.value.analyses, input.value)) : input
+  return input.ok ? ok(judgeChangeSet(input.value.analyses, input.value)) : input
 }
 
 async function inputAgain(row: ReplayedRow, { policy, flow, store }: Replaying): Promise<Result<DecideInput, string>> {

@@ -18,14 +18,14 @@ import {
 import { isJsonObject } from '../json/strict-json.ts'
 import { recordIn } from '../json/unchecked-json.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
-import type { Gathered, JudgedAction, Question } from '../protocols/common/action.ts'
-import { authoredText, contentDigest, contractQuestions, type Sniff } from '../protocols/kubernetes/change.ts'
+import type { ResourceChecks, JudgedAction, ResourceCheck } from '../protocols/common/action.ts'
+import { authoredText, contentDigest, contractChecks, type Sniff } from '../protocols/kubernetes/change.ts'
 import { isReview } from '../protocols/kubernetes/kinds.ts'
 import { resourceText } from '../protocols/kubernetes/path.ts'
 import { receiptsIn } from '../protocols/kubernetes/receipt-annotations.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import { refusalStatus } from '../protocols/kubernetes/status.ts'
-import { groundOf, operationOf, targetOf, type WriteGround } from '../protocols/kubernetes/write-ground.ts'
+import { basisOf, operationOf, targetOf, type WriteBasis } from '../protocols/kubernetes/write-basis.ts'
 import type { Observation } from '../telemetry/observation.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { withTrace } from '../telemetry/trace-context.ts'
@@ -60,12 +60,12 @@ export async function answerReview(
   // The API server changes nothing, so there is nothing to authorize.
   if (request.isDryRun || isReview(request.path)) return passed
   if (request.operation === 'CONNECT') return connection(request, route) ?? passed
-  const ground = groundOf(request.path, route.kubernetes)
-  if (ground === null || isUnchanged(request)) return passed
+  const basis = basisOf(request.path, route.kubernetes)
+  if (basis === null || isUnchanged(request)) return passed
   const observation = deps.observer.begin({ method: 'POST', headers: trace, correlationId: uid })
   try {
     return await withTrace(observation.trace, () =>
-      judgedReview({ request, ground, call: callOf(request, route, observation) }, waiting, deps),
+      judgedReview({ request, basis, call: callOf(request, route, observation) }, waiting, deps),
     )
   } finally {
     deps.observer.end(observation)
@@ -74,18 +74,18 @@ export async function answerReview(
 
 interface JudgedReview {
   readonly request: ReviewRequest
-  readonly ground: WriteGround
+  readonly basis: WriteBasis
   readonly call: Call<KubernetesRoute>
 }
 
 async function judgedReview(
-  { request, ground, call }: JudgedReview,
+  { request, basis, call }: JudgedReview,
   waiting: PendingWait,
   deps: WebhookAdmissionDeps,
 ): Promise<ReviewResponse> {
   const { route } = call
   const startedAt = performance.now()
-  const action = writeAction(request, ground, route, deps.sniff)
+  const action = writeAction(request, basis, route, deps.sniff)
   const result = await enforceCall({ call, action, settings: deps.settings() }, waiting, deps.pipeline)
   const seconds = (performance.now() - startedAt) / 1000
   deps.pipeline.metrics.observe('preflight_admission_seconds', { route: route.name }, seconds)
@@ -127,7 +127,7 @@ function callOf({ uid }: ReviewRequest, route: KubernetesRoute, observation: Obs
   }
 }
 
-function writeAction(request: ReviewRequest, ground: WriteGround, route: KubernetesRoute, sniff: Sniff): JudgedAction {
+function writeAction(request: ReviewRequest, basis: WriteBasis, route: KubernetesRoute, sniff: Sniff): JudgedAction {
   const { path, kind, operation, object, oldObject } = request
   const verb = VERBS[operation]
   const name = path.name ?? '*'
@@ -135,37 +135,37 @@ function writeAction(request: ReviewRequest, ground: WriteGround, route: Kuberne
     name: `${verb} ${resourceText(path)} ${path.namespace === null ? name : `${path.namespace}/${name}`}`,
     target: targetOf(kind, path.namespace, name),
     scope: null,
-    operation: operation === 'CONNECT' ? 'connect' : operationOf({ path, verb: VERBS[operation] }, ground),
+    operation: operation === 'CONNECT' ? 'connect' : operationOf({ path, verb: VERBS[operation] }, basis),
     ...(route.kubernetes.receipt_binds === 'content' && { place: { head: contentDigest(object ?? oldObject) } }),
   }
   return {
     kind: 'judge',
     name: subject.name,
-    gather: () => writeQuestions(request, ground, subject, sniff),
+    gather: () => writeChecks(request, basis, subject, sniff),
     watch: () => null,
     refuse: (refusal) => refusalStatus(refusal, path, kind),
   }
 }
 
-async function writeQuestions(
+async function writeChecks(
   { path, object, oldObject }: ReviewRequest,
-  ground: WriteGround,
+  basis: WriteBasis,
   subject: Subject,
   sniff: Sniff,
-): Promise<Gathered> {
+): Promise<ResourceChecks> {
   const metadata = (object ?? oldObject)?.['metadata']
   const receipts = isJsonObject(metadata) ? receiptsIn(metadata) : []
-  const byReceipt: Question = { subject, ground: { kind: 'receipt' }, receipts }
-  if (ground.kind === 'receipt') return [byReceipt]
+  const byReceipt: ResourceCheck = { subject, basis: { kind: 'receipt' }, receipts }
+  if (basis.kind === 'receipt') return [byReceipt]
   // A subresource holds another kind than the object that it belongs to.
   const [before, after] = path.subresource === null ? [oldObject, object] : [null, null]
-  if (ground.kind === 'crd') {
+  if (basis.kind === 'crd') {
     const sides = { before: authoredText(before), after: authoredText(after) }
     const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
-    return [{ subject, ground: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
+    return [{ subject, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
   }
-  const otherChange = ground.needsReceipt ? () => byReceipt : null
-  return contractQuestions(subject, { before, after, receipts, otherChange, sniff })
+  const otherChange = basis.needsReceipt ? () => byReceipt : null
+  return contractChecks(subject, { before, after, receipts, otherChange, sniff })
 }
 
 function reviewResponse({ uid, path }: ReviewRequest, result: EnforcementResult): ReviewResponse {

@@ -19,8 +19,8 @@ export function spellingProblem(
   routes: readonly Route[],
   candidates: () => readonly Route[],
 ): string | null {
-  const question = target.indexOf('?')
-  const path = question === -1 ? target : target.slice(0, question)
+  const queryStart = target.indexOf('?')
+  const path = queryStart === -1 ? target : target.slice(0, queryStart)
   if (!LOOSE.test(path) && !haveLoosePaths(routes)) return null
   const closer = candidates().filter(
     (one) => one !== route && (route === null || isCloser(one, route)) && !hasPrefix(target, one.match.path),

@@ -27,6 +27,6 @@ export function hiddenName(text: string, counts: (canonical: string) => boolean)
 
 /** The query of a target; `''` for none. */
 export function queryOf(target: string): string {
-  const question = target.indexOf('?')
-  return question === -1 ? '' : target.slice(question + 1)
+  const queryStart = target.indexOf('?')
+  return queryStart === -1 ? '' : target.slice(queryStart + 1)
 }

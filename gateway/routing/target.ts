@@ -15,8 +15,8 @@ export function targetProblem(target: string): string | null {
   if (target.startsWith('//')) return 'A path that starts with // can be read as another host.'
   if (!VISIBLE_ASCII.test(target) || target.includes('#'))
     return 'The request target holds characters that must be percent-encoded.'
-  const question = target.indexOf('?')
-  return pathProblem(question === -1 ? target : target.slice(0, question))
+  const queryStart = target.indexOf('?')
+  return pathProblem(queryStart === -1 ? target : target.slice(0, queryStart))
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]*$/

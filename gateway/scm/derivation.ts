@@ -23,7 +23,7 @@ import { fileOfBytes } from './files.ts'
 import type { ChangedFile, CommitComparison, FileAtCommit, Listing, MergeRequest, ScmClient } from './platform.ts'
 import { LISTING_PROBLEMS } from './problems.ts'
 
-export interface DerivationQuestion {
+export interface DerivationRequest {
   /** Commit ids. */
   readonly base: string
   readonly head: string
@@ -52,7 +52,7 @@ export interface DerivedChangeSet {
 /** @throws ScmError when the platform does not list the changes at all */
 export async function deriveChangeSet(
   client: DerivingClient,
-  question: DerivationQuestion,
+  question: DerivationRequest,
   terms: DerivationTerms,
 ): Promise<DerivedChangeSet> {
   const { base, head, trialMerge } = question
@@ -150,7 +150,7 @@ export function derivedCompleteness(
 
 async function changesOf(
   client: DerivingClient,
-  { base, head, kind }: DerivationQuestion,
+  { base, head, kind }: DerivationRequest,
 ): Promise<Pick<CommitComparison, 'files'> & { readonly mergeBase: string | null }> {
   if (kind === 'merge') return client.compare(base, head)
   return { mergeBase: null, files: await client.changedFiles(base, head) }

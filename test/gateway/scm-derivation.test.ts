@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { fail } from '../../engine/internal.ts'
 import type { Flow } from '../../gateway/flow/flow.ts'
-import { deriveChangeSet, type DerivationQuestion } from '../../gateway/scm/derivation.ts'
+import { deriveChangeSet, type DerivationRequest } from '../../gateway/scm/derivation.ts'
 import type { DerivationTerms } from '../../gateway/scm/selector.ts'
 import { createGithubClient } from '../../gateway/scm/github.ts'
 import { ScmError } from '../../gateway/scm/scm-error.ts'
@@ -25,7 +25,7 @@ async function started(t: TestContext, platform: FakePlatform, repository: FakeR
 function derive(
   platform: FakePlatform,
   server: ScmServer,
-  question: Partial<DerivationQuestion> = {},
+  question: Partial<DerivationRequest> = {},
   terms: Partial<DerivationTerms> = {},
 ) {
   const { repository } = server

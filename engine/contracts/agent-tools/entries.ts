@@ -28,18 +28,18 @@ const GEMINI_HOSTED_MEMBER =
 /** The tools of a document in order. Null if the document contains none in any form. */
 export function toolEntries(root: unknown): readonly ToolEntry[] | null {
   const whole: Located = { value: root, at: ROOT, document: '' }
-  if (Array.isArray(root)) return listed(whole)
+  if (Array.isArray(root)) return toolsInList(whole)
   if (!isRecord(root)) return null
   for (const member of ['tools', 'functions']) {
     const held = memberOf(whole, member)
-    if (held !== null && Array.isArray(held.value)) return listed(held)
+    if (held !== null && Array.isArray(held.value)) return toolsInList(held)
     if (held !== null && isRecord(held.value) && isToolRecord(held.value)) return named(held)
   }
   const config = memberOf(whole, 'toolConfig')
   const configured = config === null ? null : memberOf(config, 'tools')
-  if (configured !== null && Array.isArray(configured.value)) return listed(configured)
+  if (configured !== null && Array.isArray(configured.value)) return toolsInList(configured)
   if ([...DECLARATIONS].some((member) => Array.isArray(root[member]))) return declared(whole)
-  if (TOOL_FORMS.some(({ isOf, kind }) => kind === 'function' && isOf(root))) return [entryOf(whole)]
+  if (TOOL_FORMS.some(({ isOf, kind }) => kind === 'function' && isOf(root))) return [toolEntry(whole)]
   return isToolRecord(root) ? named(whole) : null
 }
 
@@ -53,25 +53,25 @@ function memberForm(value: unknown): ToolForm | null {
   return [VERCEL_HOSTED_MEMBER_FORM, VERCEL_MEMBER_FORM].find(({ isOf }) => isOf(value)) ?? null
 }
 
-function listed(list: Located): readonly ToolEntry[] {
+function toolsInList(list: Located): readonly ToolEntry[] {
   return locatedItems(list).flatMap((item) => {
-    if (isMark(item.value)) return []
-    return isGemini(item.value) ? declared(item) : entriesOf(item)
+    if (isCachePoint(item.value)) return []
+    return isGemini(item.value) ? declared(item) : namespaceEntries(item)
   })
 }
 
 /** A cache point of Bedrock, which is not a tool. */
-function isMark(value: unknown): boolean {
+function isCachePoint(value: unknown): boolean {
   return isRecord(value) && isRecord(value['cachePoint']) && Object.keys(value).length === 1
 }
 
 /** The tools of an item: itself, or the tools that it contains. */
-function entriesOf(item: Located): readonly ToolEntry[] {
-  const entry = entryOf(item)
+function namespaceEntries(item: Located): readonly ToolEntry[] {
+  const entry = toolEntry(item)
   if (entry.form?.isNamespace !== true) return [entry]
   const namespace = nameOf(item)
   const held = memberOf(item, 'tools')
-  return [entry, ...(held === null ? [] : locatedItems(held).map((located) => ({ ...entryOf(located), namespace })))]
+  return [entry, ...(held === null ? [] : locatedItems(held).map((located) => ({ ...toolEntry(located), namespace })))]
 }
 
 function nameOf({ value }: Located): string | null {
@@ -108,7 +108,7 @@ function named(holder: Located): readonly ToolEntry[] {
   })
 }
 
-function entryOf(located: Located): ToolEntry {
+function toolEntry(located: Located): ToolEntry {
   const { value } = located
   const form = isRecord(value) ? (TOOL_FORMS.find(({ isOf }) => isOf(value)) ?? null) : null
   return { located, form, key: null, namespace: null }

@@ -19,11 +19,11 @@ function isSilent(name: string, value: unknown): boolean {
   return SILENT.has(name) || value === 'TYPE_UNSPECIFIED' || (name === 'format' && value === 'enum')
 }
 
-export function plainSchema(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(plainSchema)
+export function plainGeminiSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(plainGeminiSchema)
   if (!isRecord(schema)) return schema
   const members = Object.entries(schema).filter(([name, value]) => !isSilent(name, value))
-  const plain = Object.fromEntries(members.map(([name, value]) => [name, plainMember(name, value)]))
+  const plain = Object.fromEntries(members.map(([name, value]) => [name, plainGeminiMember(name, value)]))
   return schema['nullable'] === true ? withNull(plain) : plain
 }
 
@@ -37,11 +37,11 @@ function withNull(schema: JsonRecord): JsonRecord {
   return { ...schema, ...Object.fromEntries(more) }
 }
 
-function plainMember(name: string, value: unknown): unknown {
+function plainGeminiMember(name: string, value: unknown): unknown {
   if (name === 'type' && typeof value === 'string') return value.toLowerCase()
   if (COUNTS.has(name) && typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value)
   if ((name === 'properties' || name === '$defs') && isRecord(value)) {
-    return Object.fromEntries(Object.entries(value).map(([property, schema]) => [property, plainSchema(schema)]))
+    return Object.fromEntries(Object.entries(value).map(([property, schema]) => [property, plainGeminiSchema(schema)]))
   }
-  return name === 'items' || name === 'anyOf' ? plainSchema(value) : value
+  return name === 'items' || name === 'anyOf' ? plainGeminiSchema(value) : value
 }

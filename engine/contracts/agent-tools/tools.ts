@@ -2,16 +2,16 @@
  * Reads the tools of an agent, in any form, as tools of an MCP manifest. One walker and one set of rules then judge
  * both. Locations in the common form are mapped back to the document.
  */
-import { fail, ok, type Result } from '../../common/result.ts'
+import { ok, type Result } from '../../common/result.ts'
 import { isRecord, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { SourceDocument } from '../document.ts'
 import type { McpItem, McpItems } from '../mcp-manifest.ts'
 import type { Locate } from '../positions.ts'
-import { firstAt, unreadable } from '../unreadable.ts'
+import { firstAt, unreadableAt } from '../unreadable.ts'
 import { toolEntries, type ToolEntry } from './entries.ts'
 import type { ToolForm, ToolKind } from './vendor-formats.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
-import { plainSchema } from './gemini.ts'
+import { plainGeminiSchema } from './gemini.ts'
 
 /** Python type names that some providers use. Other names are kept, so that a change of one is reported. */
 const TYPES: Readonly<Record<string, string>> = lookupTable({
@@ -68,7 +68,7 @@ export interface AgentTools {
 /** Reads tools in any form. The problem names the first unknown one by pointer and position. */
 export function readAgentTools({ root, locate }: SourceDocument): Result<AgentTools> {
   const entries = toolEntries(root)
-  if (entries === null) return fault(locate, '', 'it holds no tools in a form that is known', FORMS_FIX)
+  if (entries === null) return toolFault(locate, '', 'it holds no tools in a form that is known', FORMS_FIX)
   const items = new Map<string, McpItem>()
   const settings = new Map<string, ToolSettings>()
   const sources = new Map<string, string>()
@@ -77,12 +77,12 @@ export function readAgentTools({ root, locate }: SourceDocument): Result<AgentTo
   for (const entry of entries) {
     const read = readTool(entry, sources)
     const pointer = pointerOf(entry.located.at)
-    if (read === null) return fault(locate, pointer, 'the tool is in no form that is known', FORMS_FIX)
+    if (read === null) return toolFault(locate, pointer, 'the tool is in no form that is known', FORMS_FIX)
     const { item } = read
     const first = places.get(item.name)
     if (first !== undefined) {
       const place = firstAt(locate(first), first)
-      return fault(locate, pointer, `there are two tools of the name ${JSON.stringify(item.name)}${place}`)
+      return toolFault(locate, pointer, `there are two tools of the name ${JSON.stringify(item.name)}${place}`)
     }
     places.set(item.name, pointer)
     items.set(item.name, item)
@@ -90,15 +90,14 @@ export function readAgentTools({ root, locate }: SourceDocument): Result<AgentTo
     forms.add(read.form.name)
   }
   const form = forms.size === 0 ? null : [...forms].sort().join(', ')
-  return ok({ items, settings, form, sourceOf: (pointer) => sourceOf(pointer, sources), locate })
+  return ok({ items, settings, form, sourceOf: (pointer) => sourcePointer(pointer, sources), locate })
 }
 
 const FORMS_FIX =
   'Known are the forms of OpenAI (chat completions and responses), Anthropic, Gemini, Amazon Bedrock, Cohere, the Vercel AI SDK and LangChain.'
 
-function fault(locate: Locate, pointer: string, what: string, fix?: string): Result<never> {
-  const place = { pointer, position: locate(pointer), ...(fix === undefined ? {} : { fix }) }
-  return fail(unreadable(`as the tools of an agent: ${what}`, place))
+function toolFault(locate: Locate, pointer: string, what: string, fix?: string): Result<never> {
+  return unreadableAt(locate, pointer, `as the tools of an agent: ${what}`, fix)
 }
 
 interface ReadTool {
@@ -148,7 +147,7 @@ function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<str
     const format = partAt(located, parts.format ?? [])
     put('format', format, format?.value)
   }
-  return { item: { ...located, value, name }, settings: settingsOf(located, form, value['inputSchema']), form }
+  return { item: { ...located, value, name }, settings: toolSettings(located, form, value['inputSchema']), form }
 }
 
 function putSchemas(
@@ -157,7 +156,7 @@ function putSchemas(
   put: (member: string, part: Located | null, held: unknown) => void,
 ): void {
   const input = partAt(tool, parts.inputSchema)
-  const schemaOf = (part: Located | null): unknown => (isGemini === true ? plainSchema(part?.value) : part?.value)
+  const schemaOf = (part: Located | null): unknown => (isGemini === true ? plainGeminiSchema(part?.value) : part?.value)
   put('inputSchema', input, input === tool ? withoutDescription(input.value) : schemaOf(input))
   const output = partAt(tool, parts.outputSchema ?? [])
   put('outputSchema', output, schemaOf(output))
@@ -179,7 +178,7 @@ function partAt(tool: Located, ways: readonly (readonly string[])[]): Located | 
   return null
 }
 
-function settingsOf(tool: Located, form: ToolForm, schema: unknown): ToolSettings {
+function toolSettings(tool: Located, form: ToolForm, schema: unknown): ToolSettings {
   const { kind, parts, isNamespace } = form
   const owner: JsonRecord = isRecord(tool.value) ? tool.value : {}
   const type = kind === 'hosted' && typeof owner['type'] === 'string' ? owner['type'] : null
@@ -251,7 +250,7 @@ const IDENTITY: ReadonlySet<string> = new Set([
 ])
 
 /** Replaces the longest known prefix of the pointer by its place in the document. */
-function sourceOf(pointer: string, sources: ReadonlyMap<string, string>): string {
+function sourcePointer(pointer: string, sources: ReadonlyMap<string, string>): string {
   for (let end = pointer.length; end > 0; end = pointer.lastIndexOf('/', end - 1)) {
     const source = sources.get(pointer.slice(0, end))
     if (source !== undefined) return source + pointer.slice(end)

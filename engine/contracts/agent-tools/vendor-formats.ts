@@ -39,7 +39,7 @@ export interface ToolForm {
 
 const NAMED = { name: [['name']], description: [['description']] } as const
 
-function isText(value: unknown): value is string {
+function isNonEmptyText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
@@ -53,7 +53,7 @@ const VERCEL_HOSTED: ReadonlySet<unknown> = new Set(['provider-defined', 'provid
 function areDefinitions(value: unknown): boolean {
   if (!isRecord(value)) return false
   const definitions = Object.values(value)
-  return definitions.length > 0 && definitions.every((one) => isRecord(one) && isText(one['type']))
+  return definitions.length > 0 && definitions.every((one) => isRecord(one) && isNonEmptyText(one['type']))
 }
 
 /** A tool as a member of a function object: OpenAI chat completions, and formats copied from it. */
@@ -64,14 +64,14 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     name: 'openai-chat',
     kind: 'function',
     isOf: ({ type, function: callable }) =>
-      (type === 'function' || type === undefined) && isRecord(callable) && isText(callable['name']),
+      (type === 'function' || type === undefined) && isRecord(callable) && isNonEmptyText(callable['name']),
     parts: { ...NESTED, inputSchema: [['function', 'parameters']], strict: [['function', 'strict']] },
     strictObjects: 'closed and required',
   },
   {
     name: 'openai-chat',
     kind: 'custom',
-    isOf: ({ type, custom }) => type === 'custom' && isRecord(custom) && isText(custom['name']),
+    isOf: ({ type, custom }) => type === 'custom' && isRecord(custom) && isNonEmptyText(custom['name']),
     parts: {
       name: [['custom', 'name']],
       description: [['custom', 'description']],
@@ -82,13 +82,13 @@ export const TOOL_FORMS: readonly ToolForm[] = [
   {
     name: 'vercel',
     kind: 'function',
-    isOf: ({ type, name, inputSchema }) => type === 'function' && isText(name) && isRecord(inputSchema),
+    isOf: ({ type, name, inputSchema }) => type === 'function' && isNonEmptyText(name) && isRecord(inputSchema),
     parts: { ...NAMED, inputSchema: [['inputSchema', 'jsonSchema'], ['inputSchema']], strict: [['strict']] },
   },
   {
     name: 'openai-responses',
     kind: 'function',
-    isOf: ({ type, name }) => type === 'function' && isText(name),
+    isOf: ({ type, name }) => type === 'function' && isNonEmptyText(name),
     parts: { ...NAMED, inputSchema: [['parameters']], strict: [['strict']] },
     strictObjects: 'closed and required',
     isStrictByDefault: true,
@@ -96,21 +96,21 @@ export const TOOL_FORMS: readonly ToolForm[] = [
   {
     name: 'anthropic',
     kind: 'function',
-    isOf: ({ name, input_schema: schema }) => isText(name) && isRecord(schema),
+    isOf: ({ name, input_schema: schema }) => isNonEmptyText(name) && isRecord(schema),
     parts: { ...NAMED, inputSchema: [['input_schema']], strict: [['strict']] },
     strictObjects: 'closed',
   },
   {
     name: 'openai-responses',
     kind: 'custom',
-    isOf: ({ type, name }) => type === 'custom' && isText(name),
+    isOf: ({ type, name }) => type === 'custom' && isNonEmptyText(name),
     parts: { ...NAMED, inputSchema: [], format: [['format']] },
   },
   {
     // Functions in one namespace, which a model sees first.
     name: 'openai-responses',
     kind: 'hosted',
-    isOf: ({ type, name, tools }) => type === 'namespace' && isText(name) && Array.isArray(tools),
+    isOf: ({ type, name, tools }) => type === 'namespace' && isNonEmptyText(name) && Array.isArray(tools),
     parts: { ...NAMED, inputSchema: [] },
     isNamespace: true,
   },
@@ -118,7 +118,7 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     // Amazon Bedrock, Converse: each item of the list names its kind.
     name: 'bedrock',
     kind: 'function',
-    isOf: ({ toolSpec }) => isRecord(toolSpec) && isText(toolSpec['name']),
+    isOf: ({ toolSpec }) => isRecord(toolSpec) && isNonEmptyText(toolSpec['name']),
     parts: {
       name: [['toolSpec', 'name']],
       description: [['toolSpec', 'description']],
@@ -132,45 +132,45 @@ export const TOOL_FORMS: readonly ToolForm[] = [
   {
     name: 'bedrock',
     kind: 'hosted',
-    isOf: ({ systemTool }) => isRecord(systemTool) && isText(systemTool['name']),
+    isOf: ({ systemTool }) => isRecord(systemTool) && isNonEmptyText(systemTool['name']),
     parts: { name: [['systemTool', 'name']], description: [], inputSchema: [] },
   },
   {
     name: 'cohere',
     kind: 'function',
-    isOf: ({ name, parameter_definitions: definitions }) => isText(name) && areDefinitions(definitions),
+    isOf: ({ name, parameter_definitions: definitions }) => isNonEmptyText(name) && areDefinitions(definitions),
     parts: { ...NAMED, inputSchema: [], definitions: [['parameter_definitions']] },
   },
   {
     // The functions of an action group of Bedrock's agents.
     name: 'bedrock-agents',
     kind: 'function',
-    isOf: ({ type, name, parameters }) => type === undefined && isText(name) && areDefinitions(parameters),
+    isOf: ({ type, name, parameters }) => type === undefined && isNonEmptyText(name) && areDefinitions(parameters),
     parts: { ...NAMED, inputSchema: [], definitions: [['parameters']] },
   },
   {
     name: 'anthropic',
     kind: 'hosted',
-    isOf: ({ type, name }) => isText(name) && typeof type === 'string' && /_\d{8}$/.test(type),
+    isOf: ({ type, name }) => isNonEmptyText(name) && typeof type === 'string' && /_\d{8}$/.test(type),
     parts: { name: [['name']], description: [], inputSchema: [] },
   },
   {
     name: 'anthropic',
     kind: 'hosted',
-    isOf: ({ type, mcp_server_name: server }) => type === 'mcp_toolset' && isText(server),
+    isOf: ({ type, mcp_server_name: server }) => type === 'mcp_toolset' && isNonEmptyText(server),
     parts: { name: [['mcp_server_name']], description: [], inputSchema: [] },
   },
   {
     name: 'vercel',
     kind: 'hosted',
-    isOf: ({ type, id, name }) => VERCEL_HOSTED.has(type) && isText(id) && isText(name),
+    isOf: ({ type, id, name }) => VERCEL_HOSTED.has(type) && isNonEmptyText(id) && isNonEmptyText(name),
     parts: { name: [['name']], description: [], inputSchema: [] },
   },
   {
     // As LangChain writes objects to JSON.
     name: 'langchain',
     kind: 'function',
-    isOf: ({ lc, kwargs }) => lc === 1 && isRecord(kwargs) && isText(kwargs['name']),
+    isOf: ({ lc, kwargs }) => lc === 1 && isRecord(kwargs) && isNonEmptyText(kwargs['name']),
     parts: {
       name: [['kwargs', 'name']],
       description: [['kwargs', 'description']],
@@ -184,27 +184,27 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     name: 'langchain',
     kind: 'function',
     isOf: ({ name, args_schema: argsSchema, schema, args }) =>
-      isText(name) && (isRecord(argsSchema) || isRecord(schema) || isRecord(args)),
+      isNonEmptyText(name) && (isRecord(argsSchema) || isRecord(schema) || isRecord(args)),
     parts: { ...NAMED, inputSchema: [['args_schema'], ['schema']], arguments: [['args']] },
   },
   {
     name: 'langchain',
     kind: 'function',
     isOf: ({ $schema, title, type, properties }) =>
-      $schema === undefined && isText(title) && type === 'object' && isRecord(properties),
+      $schema === undefined && isNonEmptyText(title) && type === 'object' && isRecord(properties),
     parts: { name: [['title']], description: [['description']], inputSchema: [[]] },
     isSchema: true,
   },
   {
     name: 'openai-functions',
     kind: 'function',
-    isOf: ({ type, name, parameters }) => type === undefined && isText(name) && isRecord(parameters),
+    isOf: ({ type, name, parameters }) => type === undefined && isNonEmptyText(name) && isRecord(parameters),
     parts: { ...NAMED, inputSchema: [['parameters']] },
   },
   {
     name: 'openai-responses',
     kind: 'hosted',
-    isOf: ({ type, name }) => isText(type) && name === undefined && !JSON_TYPES.has(type),
+    isOf: ({ type, name }) => isNonEmptyText(type) && name === undefined && !JSON_TYPES.has(type),
     parts: { name: [['server_label'], ['type']], description: [['server_description']], inputSchema: [] },
   },
 ]
@@ -213,7 +213,7 @@ export const TOOL_FORMS: readonly ToolForm[] = [
 export const GEMINI_FORM: ToolForm = {
   name: 'gemini',
   kind: 'function',
-  isOf: ({ name }) => isText(name),
+  isOf: ({ name }) => isNonEmptyText(name),
   parts: {
     ...NAMED,
     inputSchema: [['parameters'], ['parametersJsonSchema'], ['parameters_json_schema']],
@@ -248,6 +248,6 @@ export const VERCEL_MEMBER_FORM: ToolForm = {
 export const VERCEL_HOSTED_MEMBER_FORM: ToolForm = {
   name: 'vercel',
   kind: 'hosted',
-  isOf: ({ type, id }) => VERCEL_HOSTED.has(type) && isText(id),
+  isOf: ({ type, id }) => VERCEL_HOSTED.has(type) && isNonEmptyText(id),
   parts: { name: [], description: [], inputSchema: [] },
 }

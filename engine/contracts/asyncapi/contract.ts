@@ -12,7 +12,7 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { OpenApiDocuments } from '../documents.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import type { Locate } from '../positions.ts'
-import { unreadable } from '../unreadable.ts'
+import { unreadable, unreadableAt } from '../unreadable.ts'
 import { readMessages, type AsyncMessage, type MessageDefaults } from './messages.ts'
 import { partWithTraits, traitOrderOf } from './traits.ts'
 
@@ -95,7 +95,7 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
   const version = isRecord(root) ? root['asyncapi'] : null
   if (typeof version !== 'string' || !VERSION.test(version)) {
     const what = 'as AsyncAPI: its root needs a member `asyncapi` with a version 2.x or 3.x'
-    return fail(unreadable(what, { pointer: '', position: locate('') }))
+    return unreadableAt(locate, '', what)
   }
   const openFile = filesHandedIn(text, side, options)
   const documents = new OpenApiDocuments(withPlainReferences(root, text), 'json-schema-draft-7', openFile)

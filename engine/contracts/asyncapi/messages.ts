@@ -28,14 +28,14 @@ export function readMessages(
   documents: OpenApiDocuments,
   defaults: MessageDefaults,
 ): readonly AsyncMessage[] {
-  return entriesOf(held, documents).flatMap(([key, entry]) => {
+  return messageEntries(held, documents).flatMap(([key, entry]) => {
     const located = documents.follow(entry)
     if (located === null || !isRecord(located.value)) return []
-    return [messageOf(key, located, documents, defaults)]
+    return [asyncMessage(key, located, documents, defaults)]
   })
 }
 
-function entriesOf(held: Located | null, documents: OpenApiDocuments): readonly (readonly [string, Located])[] {
+function messageEntries(held: Located | null, documents: OpenApiDocuments): readonly (readonly [string, Located])[] {
   if (held === null) return []
   if (Array.isArray(held.value)) return locatedItems(held).map((item) => [referredName(item), item])
   const followed = documents.follow(held)
@@ -54,7 +54,7 @@ function referredName({ value }: Located): string {
   return typeof reference === 'string' ? (reference.split('/').at(-1) ?? '') : ''
 }
 
-function messageOf(
+function asyncMessage(
   key: string,
   located: Located,
   documents: OpenApiDocuments,
@@ -64,8 +64,8 @@ function messageOf(
   const contentType = part('contentType')?.value
   const name = part('name')?.value
   const format = part('schemaFormat')?.value
-  const payload = schemaOf(part('payload'), documents)
-  const headers = schemaOf(part('headers'), documents)
+  const payload = payloadSchema(part('payload'), documents)
+  const headers = payloadSchema(part('headers'), documents)
   return {
     name: typeof name === 'string' ? name : key,
     located,
@@ -74,8 +74,8 @@ function messageOf(
     headers: headers.schema,
     // The member of 2.x is about the payload alone.
     schemaFormat: {
-      payload: otherLanguage(payload.format ?? format) ?? languageOf(payload.schema, documents),
-      headers: otherLanguage(headers.format) ?? languageOf(headers.schema, documents),
+      payload: otherLanguage(payload.format ?? format) ?? schemaLanguage(payload.schema, documents),
+      headers: otherLanguage(headers.format) ?? schemaLanguage(headers.schema, documents),
     },
     correlationId: followed(part('correlationId'), documents),
     bindings: followed(part('bindings'), documents),
@@ -87,7 +87,7 @@ function followed(located: Located | null, documents: OpenApiDocuments): Located
 }
 
 /** 3.x may wrap a schema to state its language (Multi Format Schema Object). */
-function schemaOf(
+function payloadSchema(
   held: Located | null,
   documents: OpenApiDocuments,
 ): { readonly schema: Located | null; readonly format: unknown } {
@@ -105,7 +105,7 @@ export function otherLanguage(format: unknown): string | null {
   return typeof format === 'string' && !JSON_SCHEMA.test(format) ? format : null
 }
 
-function languageOf(schema: Located | null, documents: OpenApiDocuments): string | null {
+function schemaLanguage(schema: Located | null, documents: OpenApiDocuments): string | null {
   const target = followed(schema, documents)
   return target === null ? null : unstatedLanguage(target.value)
 }

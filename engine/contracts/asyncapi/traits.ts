@@ -33,11 +33,11 @@ export function partWithTraits(
 
 function mergedAtTop(under: Located | null, over: Located, documents: OpenApiDocuments): Located {
   const [lower, upper] = [under === null ? null : documents.follow(under), documents.follow(over)]
-  return lower === null || upper === null ? over : merged(lower, upper)
+  return lower === null || upper === null ? over : mergedTrait(lower, upper)
 }
 
 /** Each part keeps its place. Nested references are not followed: of two, the stronger one wins. */
-function merged(under: Located, over: Located): Located {
+function mergedTrait(under: Located, over: Located): Located {
   const [lower, upper] = [under.value, over.value]
   if (!isRecord(lower) || !isRecord(upper) || under.document !== over.document) return over
   if (Object.hasOwn(lower, '$ref') || Object.hasOwn(upper, '$ref')) return over
@@ -46,7 +46,7 @@ function merged(under: Located, over: Located): Located {
   for (const name of Object.keys(upper)) {
     const [below, above] = [memberOf(under, name), memberOf(over, name)]
     if (above === null) continue
-    const part = below === null ? above : merged(below, above)
+    const part = below === null ? above : mergedTrait(below, above)
     values.set(name, part.value)
     moved.set(name, part.at)
     // RFC 7396: null removes the member.

@@ -40,11 +40,11 @@ const KINDS: Readonly<Record<string, TypeKind>> = lookupTable({
 
 /** Whether a JSON document has the form of an introspection result. */
 export function isIntrospection(root: unknown): boolean {
-  return schemaOf(root) !== null
+  return introspectedSchema(root) !== null
 }
 
 /** `__schema` at the root, or below the `data` of a response. */
-function schemaOf(root: unknown): Located | null {
+function introspectedSchema(root: unknown): Located | null {
   const whole: Located = { value: root, at: ROOT, document: '' }
   const owner = memberOf(whole, '__schema') === null ? memberOf(whole, 'data') : whole
   const schema = owner === null ? null : memberOf(owner, '__schema')
@@ -55,7 +55,7 @@ function schemaOf(root: unknown): Located | null {
 export function readIntrospection({ root, locate }: SourceDocument): Result<GraphqlSchema> {
   const positionOf: GraphqlSchema['positionOf'] = (mark) => (typeof mark === 'string' ? locate(mark) : null)
   const faults = new Faults(positionOf)
-  const schema = schemaOf(root)
+  const schema = introspectedSchema(root)
   if (schema === null) faults.report('it has no `__schema`', '', 'Give the whole answer to an introspection query.')
   const read = schema === null ? null : new IntrospectionReader(faults).read(schema)
   const fault = faults.first
@@ -76,11 +76,11 @@ class IntrospectionReader {
     const directives = this.#byName(schema, 'directives', (item) => this.#directive(item))
     const roots = ROOT_KINDS.flatMap((kind): [RootKind, Reference][] => {
       const root = memberOf(schema, `${kind}Type`)
-      const name = root === null ? null : textOf(root, 'name')
+      const name = root === null ? null : textIn(root, 'name')
       return root === null || name === null ? [] : [[kind, { name, mark: pointerOf(root.at) }]]
     })
     return {
-      schema: { name: 'schema', mark: pointerOf(schema.at), description: textOf(schema, 'description'), usages: [] },
+      schema: { name: 'schema', mark: pointerOf(schema.at), description: textIn(schema, 'description'), usages: [] },
       roots: new Map(roots),
       types: new Map([...types].filter(([name]) => !isReserved(name) && !STANDARD_SCALARS.has(name))),
       directives: new Map([...directives].filter(([name]) => !STANDARD_DIRECTIVES.has(name))),
@@ -89,14 +89,14 @@ class IntrospectionReader {
 
   #type(item: Located): NamedType {
     const element = elementOf(item)
-    const stated = textOf(item, 'kind') ?? ''
+    const stated = textIn(item, 'kind') ?? ''
     const kind = Object.hasOwn(KINDS, stated) ? KINDS[stated] : undefined
     if (kind === undefined) this.#faults.report(`the type ${element.name} has no kind that is known`, element.mark)
     if (kind === undefined || kind === 'scalar') {
       return {
         ...element,
         kind: 'scalar',
-        specifiedBy: textOf(item, 'specifiedByURL') ?? textOf(item, 'specifiedByUrl'),
+        specifiedBy: textIn(item, 'specifiedByURL') ?? textIn(item, 'specifiedByUrl'),
       }
     }
     if (kind === 'union') return { ...element, kind, members: this.#references(item, 'possibleTypes') }
@@ -128,7 +128,7 @@ class IntrospectionReader {
 
   #input(item: Located): InputValue {
     const type = this.#typeText(memberOf(item, 'type'), item)
-    const text = textOf(item, 'defaultValue')
+    const text = textIn(item, 'defaultValue')
     return { ...deprecableOf(item), type, defaultValue: text === null ? null : this.#literal(text, item) }
   }
 
@@ -158,7 +158,7 @@ class IntrospectionReader {
   }
 
   #references(owner: Located, member: string): ReadonlyMap<string, Reference> {
-    return this.#byName(owner, member, (item) => ({ name: nameOf(item), mark: pointerOf(item.at) }))
+    return this.#byName(owner, member, (item) => ({ name: nameMember(item), mark: pointerOf(item.at) }))
   }
 
   #byName<T>(
@@ -177,7 +177,7 @@ class IntrospectionReader {
     const values: readonly unknown[] = list.value
     for (const [index, value] of values.entries()) {
       const item: Located = { value, at: stepInto(list.at, String(index)), document: '' }
-      const name = nameOf(item)
+      const name = nameMember(item)
       if (name === '') this.#faults.report(`an item of \`${member}\` has no name`, pointerOf(item.at))
       const first = places.get(name)
       if (first !== undefined) this.#faults.reportDuplicate(`${name} in \`${member}\``, pointerOf(item.at), first)
@@ -196,22 +196,22 @@ function recordOf({ value }: Located): JsonRecord {
   return isRecord(value) ? value : {}
 }
 
-function textOf(owner: Located, member: string): string | null {
+function textIn(owner: Located, member: string): string | null {
   const value = recordOf(owner)[member]
   return typeof value === 'string' ? value : null
 }
 
-function nameOf(item: Located): string {
-  return textOf(item, 'name') ?? ''
+function nameMember(item: Located): string {
+  return textIn(item, 'name') ?? ''
 }
 
 function elementOf(item: Located): Element {
   // Some servers return an empty description if there is none.
-  const description = textOf(item, 'description') || null
-  return { name: nameOf(item), mark: pointerOf(item.at), description, usages: [] }
+  const description = textIn(item, 'description') || null
+  return { name: nameMember(item), mark: pointerOf(item.at), description, usages: [] }
 }
 
 function deprecableOf(item: Located): Deprecable {
   const isDeprecated = recordOf(item)['isDeprecated'] === true
-  return { ...elementOf(item), deprecation: isDeprecated ? (textOf(item, 'deprecationReason') ?? NO_REASON) : null }
+  return { ...elementOf(item), deprecation: isDeprecated ? (textIn(item, 'deprecationReason') ?? NO_REASON) : null }
 }

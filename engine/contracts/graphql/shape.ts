@@ -33,10 +33,10 @@ export interface GraphqlShape {
 /** @param text SDL, or the JSON of an introspection query */
 export function readGraphqlShape(text: string, limits: DocumentLimits): Result<GraphqlShape> {
   const read = readGraphql(text, limits)
-  return read.ok ? ok(shapeOf(read.value)) : fail(read.problem)
+  return read.ok ? ok(graphqlShape(read.value)) : fail(read.problem)
 }
 
-function shapeOf({ roots, types, directives }: GraphqlSchema): GraphqlShape {
+function graphqlShape({ roots, types, directives }: GraphqlSchema): GraphqlShape {
   return {
     roots: new Map([...roots].map(([kind, { name }]) => [kind, name])),
     types: new Map([...types].map(([name, type]) => [name, typeShape(type)])),

@@ -63,7 +63,10 @@ function usageOf(directive: ConstDirectiveNode, imports: Imports): DirectiveUsag
   const given = (directive.arguments ?? [])
     // The directives carry their original names, so the import arguments are not compared.
     .filter((argument) => !isImport || argument.name.value === 'url')
-    .map(({ name: argument, value }): [string, string] => [argument.value, argumentText(name, argument.value, value)])
+    .map(({ name: argument, value }): [string, string] => [
+      argument.value,
+      argumentLiteral(name, argument.value, value),
+    ])
   return {
     name,
     arguments: new Map(given.sort(([a], [b]) => byCodeUnit(a, b))),
@@ -71,7 +74,7 @@ function usageOf(directive: ConstDirectiveNode, imports: Imports): DirectiveUsag
   }
 }
 
-function argumentText(directive: string, name: string, value: ConstValueNode): string {
+function argumentLiteral(directive: string, name: string, value: ConstValueNode): string {
   if (SELECTIONS[directive] === name && value.kind === 'StringValue') return JSON.stringify(selectionText(value.value))
   return ALTERNATIVES[directive] === name ? alternativesText(value) : literalOf(value)
 }

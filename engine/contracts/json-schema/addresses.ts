@@ -21,7 +21,7 @@ export class Addresses {
   constructor(root: Located, own = '') {
     const resource = own === '' ? [] : [{ uri: resolveUri(own, '').uri, schema: root, pointer: '' }]
     for (const { uri, schema } of resource) this.#addressed.set(uri, schema)
-    this.#resources = [...resource, ...indexOf(root, this.#addressed, resource[0]?.uri ?? '')]
+    this.#resources = [...resource, ...indexResources(root, this.#addressed, resource[0]?.uri ?? '')]
   }
 
   /** Undefined if no schema has the address of the reference, null if that schema has no such part. */
@@ -32,7 +32,7 @@ export class Addresses {
     if (schema === undefined) return undefined
     const pointer = localRefPointer(`#${fragment}`)
     if (pointer === null) return this.#addressed.get(`${uri}#${fragment}`) ?? null
-    return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(childOf, schema)
+    return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(memberOrItem, schema)
   }
 
   /** Address of the innermost enclosing schema that has one. */
@@ -52,7 +52,7 @@ export class Addresses {
   }
 }
 
-function childOf(owner: Located | null, token: string): Located | null {
+function memberOrItem(owner: Located | null, token: string): Located | null {
   if (owner === null || typeof owner.value !== 'object' || owner.value === null) return null
   if (Array.isArray(owner.value) && !/^(?:0|[1-9]\d*)$/.test(token)) return null
   if (!Object.hasOwn(owner.value, token)) return null
@@ -68,7 +68,7 @@ interface OpenReference {
 }
 
 /** Finds every schema with an address or an anchor (JSON Schema 2020-12 §8.2; `id` and `#name` in drafts 4 to 7). */
-function indexOf(root: Located, addressed: Map<string, Located>, own: string): readonly Resource[] {
+function indexResources(root: Located, addressed: Map<string, Located>, own: string): readonly Resource[] {
   const resources: Resource[] = []
   const open: OpenReference[] = [{ value: root.value, at: ROOT, base: own, isMap: false }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -80,7 +80,7 @@ function indexOf(root: Located, addressed: Map<string, Located>, own: string): r
       continue
     }
     if (!isRecord(value)) continue
-    if (!isMap) base = addressOf({ value, at, document: '' }, base, resources, addressed)
+    if (!isMap) base = registerAddress({ value, at, document: '' }, base, resources, addressed)
     for (const name of Object.keys(value)) {
       if (!isMap && VALUES.has(name)) continue
       open.push({ value: value[name], at: stepInto(at, name), base, isMap: !isMap && NAMED_SCHEMAS.has(name) })
@@ -90,7 +90,12 @@ function indexOf(root: Located, addressed: Map<string, Located>, own: string): r
 }
 
 /** Records the address that a schema states. Returns the base of the schemas below it. */
-function addressOf(schema: Located, base: string, resources: Resource[], addressed: Map<string, Located>): string {
+function registerAddress(
+  schema: Located,
+  base: string,
+  resources: Resource[],
+  addressed: Map<string, Located>,
+): string {
   if (!isRecord(schema.value)) return base
   const { $id, id, $anchor, $dynamicAnchor } = schema.value
   const stated = typeof $id === 'string' ? $id : typeof id === 'string' ? id : null
@@ -98,21 +103,21 @@ function addressOf(schema: Located, base: string, resources: Resource[], address
   if (stated !== null && stated !== '') {
     const resolved = resolveUri(stated, base)
     // Up to draft 7 an `$id` that is a fragment only names the schema within its document.
-    if (stated.startsWith('#')) note(addressed, `${base}#${stated.slice(1)}`, schema)
+    if (stated.startsWith('#')) registerSchema(addressed, `${base}#${stated.slice(1)}`, schema)
     else {
       uri = resolved.uri
-      note(addressed, uri, schema)
+      registerSchema(addressed, uri, schema)
       resources.push({ uri, schema, pointer: pointerOf(schema.at) })
     }
   }
   for (const anchor of [$anchor, $dynamicAnchor]) {
-    if (typeof anchor === 'string') note(addressed, `${uri}#${anchor}`, schema)
+    if (typeof anchor === 'string') registerSchema(addressed, `${uri}#${anchor}`, schema)
   }
   return uri
 }
 
 /** The first schema with an address keeps it. Validators refuse documents in which two claim one. */
-function note(addressed: Map<string, Located>, address: string, schema: Located): void {
+function registerSchema(addressed: Map<string, Located>, address: string, schema: Located): void {
   const known = addressed.get(address)
   if (known === undefined || pointerOf(schema.at) < pointerOf(known.at)) addressed.set(address, schema)
 }

@@ -1,17 +1,17 @@
 /** Reads a standalone JSON Schema, drafts 4 to 2020-12: the text, the dialect, and the targets of references. */
 import type { CompareOptions } from '../../model/format.ts'
-import { fail, ok, type Result } from '../../common/result.ts'
+import { ok, type Result } from '../../common/result.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { malformedParts, partTable, type MalformedPart } from '../malformed-parts.ts'
 import type { Locate } from '../positions.ts'
-import { unreadable } from '../unreadable.ts'
 import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from './keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
 import { withKnownKeywords } from './unknown-keywords.ts'
+import { unreadableAt } from '../unreadable.ts'
 
 export interface JsonSchemaContract {
   readonly root: Located
@@ -34,7 +34,7 @@ export function readJsonSchema(
   const { root, locate } = read.value
   if (!isJsonSchema(root)) {
     const fix = 'A schema is an object with keywords such as type, properties or $ref, or true or false.'
-    return fail(unreadable('as a JSON Schema: it holds no keyword', { pointer: '', position: locate(''), fix }))
+    return unreadableAt(locate, '', 'as a JSON Schema: it holds no keyword', fix)
   }
   const openFile = filesHandedIn(text, side, options)
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)

@@ -12,15 +12,15 @@ interface Uri {
 /** RFC 3986, appendix B. */
 const PARTS = /^([^:/?#]+:)?(\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?(#.*)?$/s
 
-function parse(uri: string): Uri {
+function parseUri(uri: string): Uri {
   const [, scheme = '', authority = '', path = '', query = '', fragment = ''] = PARTS.exec(uri) ?? []
   return { scheme, authority, path, query, fragment }
 }
 
 /** The target URI of `reference` against `base`, without its fragment, and the fragment without `#`. */
 export function resolveUri(reference: string, base: string): { readonly uri: string; readonly fragment: string } {
-  const to = parse(reference)
-  const from = parse(base)
+  const to = parseUri(reference)
+  const from = parseUri(base)
   const target = merge(to, from)
   return { uri: `${target.scheme}${target.authority}${target.path}${target.query}`, fragment: to.fragment.slice(1) }
 }

@@ -2,7 +2,7 @@
  * Reads custom resource definitions of Kubernetes from one object, a `List` or a stream of YAML documents, in either
  * API version.
  */
-import { fail, ok, type Result } from '../../common/result.ts'
+import { ok, type Result } from '../../common/result.ts'
 import {
   isRecord,
   locatedItems,
@@ -14,7 +14,7 @@ import {
 } from '../../schema/located.ts'
 import type { SourceDocument } from '../document.ts'
 import type { Locate } from '../positions.ts'
-import { firstAt, unreadable } from '../unreadable.ts'
+import { firstAt, unreadableAt } from '../unreadable.ts'
 
 /** One version of a resource. */
 export interface CrdVersion {
@@ -71,13 +71,13 @@ export function readCrds({ root, locate }: SourceDocument): Result<CrdBundle> {
     const first = crds.get(name)
     if (first !== undefined) {
       const place = firstAt(locate(pointerOf(first.located.at)), pointerOf(first.located.at))
-      return fault(locate, object, `there are two definitions of the name ${JSON.stringify(name)}${place}`)
+      return crdFault(locate, object, `there are two definitions of the name ${JSON.stringify(name)}${place}`)
     }
     crds.set(name, read.value)
     const stated = isRecord(object.value) ? object.value['apiVersion'] : null
     if (typeof stated === 'string') apiVersion ??= stated
   }
-  if (crds.size === 0) return fault(locate, { value: root, at: ROOT, document: '' }, 'it holds no object')
+  if (crds.size === 0) return crdFault(locate, { value: root, at: ROOT, document: '' }, 'it holds no object')
   return ok({ crds, apiVersion, locate })
 }
 
@@ -91,16 +91,16 @@ function objectsOf(root: Located): readonly Located[] {
 
 function readCrd(object: Located, locate: Locate): Result<Crd> {
   const { value } = object
-  if (!isRecord(value)) return fault(locate, object, 'an item is no object')
+  if (!isRecord(value)) return crdFault(locate, object, 'an item is no object')
   if (!isCrd(value)) {
     const kind = typeof value['kind'] === 'string' ? `a ${value['kind']}` : 'no Kubernetes object'
-    return fault(locate, object, `it holds ${kind}, where only ${KIND} objects of apiextensions.k8s.io are compared`)
+    return crdFault(locate, object, `it holds ${kind}, where only ${KIND} objects of apiextensions.k8s.io are compared`)
   }
   const metadata = memberOf(object, 'metadata')
   const name = metadata === null ? null : memberOf(metadata, 'name')
-  if (typeof name?.value !== 'string') return fault(locate, metadata ?? object, 'it has no metadata.name')
+  if (typeof name?.value !== 'string') return crdFault(locate, metadata ?? object, 'it has no metadata.name')
   const spec = memberOf(object, 'spec')
-  if (spec === null || !isRecord(spec.value)) return fault(locate, object, 'it has no spec')
+  if (spec === null || !isRecord(spec.value)) return crdFault(locate, object, 'it has no spec')
   const versions = readVersions(spec, locate)
   return versions.ok ? ok({ name: name.value, spec, located: object, versions: versions.value }) : versions
 }
@@ -108,28 +108,28 @@ function readCrd(object: Located, locate: Locate): Result<Crd> {
 function readVersions(spec: Located, locate: Locate): Result<ReadonlyMap<string, CrdVersion>> {
   const versions = new Map<string, CrdVersion>()
   const list = memberOf(spec, 'versions')
-  if (list !== null && !Array.isArray(list.value)) return fault(locate, list, 'spec.versions is not a list')
+  if (list !== null && !Array.isArray(list.value)) return crdFault(locate, list, 'spec.versions is not a list')
   for (const item of locatedItems(list)) {
     const name = isRecord(item.value) ? item.value['name'] : undefined
-    if (!isRecord(item.value) || typeof name !== 'string') return fault(locate, item, 'a version has no name')
+    if (!isRecord(item.value) || typeof name !== 'string') return crdFault(locate, item, 'a version has no name')
     const first = versions.get(name)
     if (first !== undefined) {
       const place = firstAt(locate(pointerOf(first.located.at)), pointerOf(first.located.at))
-      return fault(locate, item, `the version ${name} is there twice${place}`)
+      return crdFault(locate, item, `the version ${name} is there twice${place}`)
     }
-    versions.set(name, versionOf(name, item, spec, item.value))
+    versions.set(name, crdVersion(name, item, spec, item.value))
   }
   // v1beta1 can name a single version outside the list.
   const single = memberOf(spec, 'version')
   if (versions.size === 0 && typeof single?.value === 'string') {
     const value = { name: single.value, served: true, storage: true }
-    versions.set(single.value, versionOf(single.value, { ...single, value }, spec, value))
+    versions.set(single.value, crdVersion(single.value, { ...single, value }, spec, value))
   }
-  return versions.size === 0 ? fault(locate, spec, 'it names no version') : ok(versions)
+  return versions.size === 0 ? crdFault(locate, spec, 'it names no version') : ok(versions)
 }
 
 /** v1beta1 states once for all versions what v1 states for each. */
-function versionOf(name: string, item: Located, spec: Located, value: JsonRecord): CrdVersion {
+function crdVersion(name: string, item: Located, spec: Located, value: JsonRecord): CrdVersion {
   const part = (member: string): Located | null => memberOf(item, member) ?? memberOf(spec, member)
   const holder = memberOf(item, 'schema') ?? memberOf(spec, 'validation')
   return {
@@ -145,9 +145,8 @@ function versionOf(name: string, item: Located, spec: Located, value: JsonRecord
   }
 }
 
-function fault(locate: Locate, { at }: Located, what: string): Result<never> {
-  const pointer = pointerOf(at)
-  return fail(unreadable(`as a ${KIND}: ${what}`, { pointer, position: locate(pointer) }))
+function crdFault(locate: Locate, { at }: Located, what: string): Result<never> {
+  return unreadableAt(locate, pointerOf(at), `as a ${KIND}: ${what}`)
 }
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string'
@@ -191,7 +190,7 @@ function withImplied(stated: unknown, implied: unknown): unknown {
 /** Every part keeps its place. */
 function plainCrdSchema(schema: unknown): unknown {
   if (!isRecord(schema)) return schema
-  const members = Object.entries(schema).map(([name, value]): [string, unknown] => [name, plainMember(name, value)])
+  const members = Object.entries(schema).map(([name, value]): [string, unknown] => [name, plainCrdMember(name, value)])
   // Names that the schema does not list are allowed expressly.
   const isOpen = schema[PRESERVE] === true && schema['additionalProperties'] === undefined
   const plain: JsonRecord = { ...Object.fromEntries(members), ...(isOpen && { additionalProperties: true }) }
@@ -213,7 +212,7 @@ function isEitherType(alternatives: unknown): boolean {
   )
 }
 
-function plainMember(name: string, value: unknown): unknown {
+function plainCrdMember(name: string, value: unknown): unknown {
   if (name === 'properties' && isRecord(value)) {
     return Object.fromEntries(Object.entries(value).map(([property, schema]) => [property, plainCrdSchema(schema)]))
   }

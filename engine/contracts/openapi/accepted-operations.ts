@@ -18,7 +18,14 @@ import {
   withOperation,
   type FoundOperation,
 } from './path-operations.ts'
-import { ACCEPTED, partOf, reachedParts, referredParts, targetOf, UnmovableError } from './referenced-components.ts'
+import {
+  ACCEPTED,
+  componentPointer,
+  reachedParts,
+  referredParts,
+  referencedPointer,
+  UnmovableError,
+} from './referenced-components.ts'
 import { rewriteReferences } from './rewritten-references.ts'
 import { pointerFragment } from '../../common/json-pointer.ts'
 
@@ -58,7 +65,10 @@ export function acceptOperations(
   }
   try {
     const content = JSON.stringify(composed(base, head, chosen))
-    return ok({ content, operations: chosen.flatMap((choice) => [choice.before, choice.after].flatMap(labelOf)) })
+    return ok({
+      content,
+      operations: chosen.flatMap((choice) => [choice.before, choice.after].flatMap(operationLabels)),
+    })
   } catch (error) {
     if (error instanceof UnmovableError) return invalidAcceptance(error.message)
     throw error
@@ -67,14 +77,14 @@ export function acceptOperations(
 
 /** Members of the root that affect each operation and cannot be stated within one. */
 function wholeDifference(base: JsonRecord, head: JsonRecord): string | null {
-  const version = versionOf(base)
-  if (version === '' || version !== versionOf(head)) return 'the version of OpenAPI'
+  const version = minorVersion(base)
+  if (version === '' || version !== minorVersion(head)) return 'the version of OpenAPI'
   const names = ['$self', 'jsonSchemaDialect', 'host', 'basePath']
-  return names.find((name) => !isSame(base[name], head[name])) ?? null
+  return names.find((name) => !isSameValue(base[name], head[name])) ?? null
 }
 
 /** Major and minor number; YAML may have read `2.0` as a number. */
-function versionOf({ openapi, swagger }: JsonRecord): string {
+function minorVersion({ openapi, swagger }: JsonRecord): string {
   const stated = openapi ?? swagger
   const version = typeof stated === 'number' ? stated.toFixed(1) : stated
   return typeof version === 'string' ? (/^\d+\.\d+/.exec(version)?.[0] ?? '') : ''
@@ -90,7 +100,8 @@ function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Resu
   const isNamed = (found: FoundOperation): boolean =>
     path === undefined
       ? found.operation.operationId === name
-      : [method, method.toUpperCase()].includes(found.method) && templateOf(found.path) === templateOf(path)
+      : [method, method.toUpperCase()].includes(found.method) &&
+        withoutTemplateNames(found.path) === withoutTemplateNames(path)
   const [before, after] = [operationsOf(base).filter(isNamed), operationsOf(head).filter(isNamed)]
   const quoted = JSON.stringify(name)
   if (before.length > 1 || after.length > 1)
@@ -103,11 +114,11 @@ function chooseOperation(base: JsonRecord, head: JsonRecord, name: string): Resu
 }
 
 /** Paths that differ only in parameter names are one path. */
-function templateOf(path: string): string {
+function withoutTemplateNames(path: string): string {
   return path.replace(/\{[^{}]*\}/g, '{}')
 }
 
-function labelOf(found: FoundOperation | null): readonly string[] {
+function operationLabels(found: FoundOperation | null): readonly string[] {
   return found === null ? [] : [`${found.method} ${found.path}`]
 }
 
@@ -118,7 +129,7 @@ function composed(base: JsonRecord, head: JsonRecord, chosen: readonly ChosenOpe
   const coming = chosen.flatMap(({ after }) => (after === null ? [] : [after]))
   for (const found of coming) assertFree(rest, found)
   const operations = coming.map((found) => ({ found, operation: selfContained(base, head, found) }))
-  const schemes = operations.flatMap(({ operation }) => schemesOf(operation))
+  const schemes = operations.flatMap(({ operation }) => requiredSchemes(operation))
   const moved = moveParts(rest, head, [
     ...operations.map(({ operation }) => operation),
     ...schemes.map((name) => ({ $ref: `#${schemePointer(head, name)}` })),
@@ -133,7 +144,7 @@ function composed(base: JsonRecord, head: JsonRecord, chosen: readonly ChosenOpe
 function assertFree(rest: JsonRecord, { path, operation }: FoundOperation): void {
   for (const other of operationsOf(rest)) {
     const label = `${other.method} ${other.path}`
-    if (other.path !== path && templateOf(other.path) === templateOf(path))
+    if (other.path !== path && withoutTemplateNames(other.path) === withoutTemplateNames(path))
       throw new UnmovableError(`The candidate writes ${other.path} as ${path}: accept ${label} too.`)
     if (operation.operationId !== undefined && other.operation.operationId === operation.operationId)
       throw new UnmovableError(`${label} of the baseline has the same operationId: accept it too.`)
@@ -180,7 +191,7 @@ function selfContained(base: JsonRecord, head: JsonRecord, found: FoundOperation
   const servers = listUnder(item, 'servers')
   if (servers !== null && operation.servers === undefined) operation = { ...operation, servers }
   for (const [name, absent] of INHERITED) {
-    if (operation[name] !== undefined || isSame(base[name], head[name])) continue
+    if (operation[name] !== undefined || isSameValue(base[name], head[name])) continue
     operation = { ...operation, [name]: head[name] ?? absent }
   }
   // The security of the operation is stated, so its schemes are known.
@@ -197,7 +208,7 @@ const INHERITED: readonly (readonly [name: string, absent: readonly unknown[]])[
   ['schemes', []],
 ]
 
-function schemesOf(operation: JsonRecord): readonly string[] {
+function requiredSchemes(operation: JsonRecord): readonly string[] {
   return (listUnder(operation, 'security') ?? []).flatMap((requirement) =>
     isRecord(requirement) ? Object.keys(requirement) : [],
   )
@@ -259,8 +270,8 @@ function moveParts(rest: JsonRecord, head: JsonRecord, values: readonly JsonReco
 
 function movesTo(head: JsonRecord, placeOf: (part: string) => string) {
   const moved = (reference: string, isMapping: boolean): string => {
-    const target = targetOf(reference, head, isMapping)
-    const part = target === null ? null : partOf(target)
+    const target = referencedPointer(reference, head, isMapping)
+    const part = target === null ? null : componentPointer(target)
     if (target === null || part === null || !resolvePointer(head, target).found)
       throw new UnmovableError(
         `The reference ${JSON.stringify(reference)} names no part of the candidate: accept all of it.`,
@@ -282,18 +293,23 @@ function movesTo(head: JsonRecord, placeOf: (part: string) => string) {
 
 /** Parts that differ between the two, or that lead to such parts. */
 function changedParts(rest: JsonRecord, head: JsonRecord, parts: ReadonlySet<string>): ReadonlySet<string> {
-  const changed = new Set([...parts].filter((part) => !isSame(valueAt(rest, part), valueAt(head, part))))
+  const changed = new Set(
+    [...parts].filter((part) => !isSameValue(valueAtPointer(rest, part), valueAtPointer(head, part))),
+  )
   for (let size = -1; size !== changed.size;) {
     size = changed.size
     for (const part of parts)
-      if (referredParts(valueAt(head, part), head).some((other) => changed.has(other))) changed.add(part)
+      if (referredParts(valueAtPointer(head, part), head).some((other) => changed.has(other))) changed.add(part)
   }
   return changed
 }
 
 function neededParts(rest: JsonRecord): ReadonlySet<string> {
   const own = Object.entries(rest).filter(([name]) => !HOLDERS.has(name))
-  const schemes = new Set([...schemesOf(rest), ...operationsOf(rest).flatMap(({ operation }) => schemesOf(operation))])
+  const schemes = new Set([
+    ...requiredSchemes(rest),
+    ...operationsOf(rest).flatMap(({ operation }) => requiredSchemes(operation)),
+  ])
   const roots = [...schemes].map((name) => ({ $ref: pointerFragment(schemePointer(rest, name)) }))
   return reachedParts([...own.map(([name, value]) => ({ [name]: value })), ...roots], rest)
 }
@@ -327,12 +343,12 @@ function withValue(holder: JsonRecord, [step, ...steps]: readonly string[], valu
   return { ...holder, [step]: steps.length === 0 ? value : withValue(objectUnder(holder, step), steps, value) }
 }
 
-function valueAt(root: unknown, pointer: string): unknown {
+function valueAtPointer(root: unknown, pointer: string): unknown {
   const target = resolvePointer(root, pointer)
   return target.found ? target.value : undefined
 }
 
-function isSame(before: unknown, after: unknown): boolean {
+function isSameValue(before: unknown, after: unknown): boolean {
   if (before === undefined || after === undefined) return before === after
   return canonicalJson(before) === canonicalJson(after)
 }

@@ -48,7 +48,7 @@ export interface Header {
 const NOTHING: JsonRecord = {}
 
 /** The request body of an operation; in Swagger 2.0 its body parameter, or its form fields as one object. */
-export function bodyOf(contract: OpenApiContract, item: PathItem, operation: Operation): Body | null {
+export function effectiveBody(contract: OpenApiContract, item: PathItem, operation: Operation): Body | null {
   if (contract.isSwagger) return swaggerBody(contract, item, operation)
   const member = memberOf(operation.located, 'requestBody')
   const body = member === null ? null : objectAt(contract.documents, member)
@@ -74,7 +74,7 @@ export function contentOf(contract: OpenApiContract, owner: Located): readonly M
     if (media === null) continue
     const schema = memberOf(media, 'schema')
     const itemSchema = memberOf(media, 'itemSchema')
-    content.push({ name, located: media, schema, itemSchema, encoding: encodingAt(media.value) })
+    content.push({ name, located: media, schema, itemSchema, encoding: encodingMembers(media.value) })
   }
   return content
 }
@@ -83,7 +83,7 @@ export function contentOf(contract: OpenApiContract, owner: Located): readonly M
 export const EACH_ITEM = 'each item'
 
 /** By field; in 3.2 also by position, and of each item beyond those. */
-function encodingAt({ encoding, prefixEncoding, itemEncoding }: JsonRecord): JsonRecord {
+function encodingMembers({ encoding, prefixEncoding, itemEncoding }: JsonRecord): JsonRecord {
   const fields = isRecord(encoding) ? encoding : NOTHING
   if (prefixEncoding === undefined && itemEncoding === undefined) return fields
   const positions = Array.isArray(prefixEncoding) ? prefixEncoding : []
@@ -128,12 +128,12 @@ function mediaNames(
   operation: Operation,
   member: 'consumes' | 'produces',
 ): readonly string[] {
-  const own = namesOf(operation.value[member])
-  const names = own ?? (isRecord(contract.root.value) ? namesOf(contract.root.value[member]) : null)
+  const own = requiredNames(operation.value[member])
+  const names = own ?? (isRecord(contract.root.value) ? requiredNames(contract.root.value[member]) : null)
   return names === null || names.length === 0 ? ['application/json'] : names
 }
 
-function namesOf(value: unknown): readonly string[] | null {
+function requiredNames(value: unknown): readonly string[] | null {
   return Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : null
 }
 
@@ -156,7 +156,7 @@ function swaggerBody(contract: OpenApiContract, item: PathItem, operation: Opera
 function formBody(contract: OpenApiContract, operation: Operation, fields: readonly Parameter[]): Body {
   const value = {
     type: 'object',
-    properties: Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field.value)])),
+    properties: Object.fromEntries(fields.map((field) => [field.name, swaggerFieldSchema(field.value)])),
     required: fields.filter(({ isRequired }) => isRequired).map(({ name }) => name),
   }
   const located: Located = {
@@ -217,7 +217,7 @@ function placeOfFields({ located: { at: operation, document } }: Operation, fiel
 }
 
 /** A form field as the schema of a property, without the members that concern the field and not its value. */
-function fieldSchema(field: JsonRecord): JsonRecord {
+function swaggerFieldSchema(field: JsonRecord): JsonRecord {
   const { name: _name, in: _in, required: _required, description: _description, ...schema } = field
   return schema
 }

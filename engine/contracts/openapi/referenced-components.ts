@@ -12,7 +12,7 @@ export const ACCEPTED = 'x-preflight-accepted'
 export class UnmovableError extends Error {}
 
 /** Pointer of the part that contains a local pointer. Null for the document or a whole section. */
-export function partOf(pointer: string): string | null {
+export function componentPointer(pointer: string): string | null {
   const tokens = parsePointer(pointer)
   if (tokens === null) return null
   const offset = tokens[0] === ACCEPTED ? 2 : 0
@@ -21,7 +21,7 @@ export function partOf(pointer: string): string | null {
 }
 
 /** Pointer of the target of a reference or discriminator mapping. Null if it is outside the document. */
-export function targetOf(reference: string, root: unknown, isMapping = false): string | null {
+export function referencedPointer(reference: string, root: unknown, isMapping = false): string | null {
   if (isMapping) {
     const named = composePointer(['components', 'schemas', reference])
     if (resolvePointer(root, named).found) return named
@@ -33,8 +33,8 @@ export function targetOf(reference: string, root: unknown, isMapping = false): s
 export function referredParts(value: unknown, root: unknown): readonly string[] {
   const found = new Set<string>()
   const note = (reference: string, isMapping: boolean): string => {
-    const target = targetOf(reference, root, isMapping)
-    const part = target === null ? null : partOf(target)
+    const target = referencedPointer(reference, root, isMapping)
+    const part = target === null ? null : componentPointer(target)
     if (part !== null && resolvePointer(root, part).found) found.add(part)
     return reference
   }

@@ -45,14 +45,14 @@ export function readProtoFile(source: FileSource, limits: DocumentLimits): Resul
     const places = new Map<string, number>()
     const file = readDeclarations({ ...source, text }, limits, places)
     const positionOf = positions(text)
-    return ok({ file, locate: (pointer) => positionOf(placeOf(places, pointer, at)) })
+    return ok({ file, locate: (pointer) => positionOf(nearestOffset(places, pointer, at)) })
   } catch (error) {
     if (error instanceof ReadFault) return fail(at === '' ? error.problem : { ...error.problem, pointer: at })
     throw error
   }
 }
 
-function placeOf(places: ReadonlyMap<string, number>, pointer: string, top: string): number {
+function nearestOffset(places: ReadonlyMap<string, number>, pointer: string, top: string): number {
   for (let near = pointer; near.length > top.length; near = near.slice(0, near.lastIndexOf('/'))) {
     const offset = places.get(near)
     if (offset !== undefined) return offset

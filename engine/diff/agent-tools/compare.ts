@@ -8,7 +8,7 @@ import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
-import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved.ts'
+import { sortedReferences, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
 import { AGENT_TOOL_RULES, type AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
@@ -37,7 +37,7 @@ export function compareAgentTools(
   options: CompareOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
-  const sides = readSides(before, after, (text) => read(text, options))
+  const sides = readSides(before, after, (text) => readTools(text, options))
   if (!sides.ok) return sides
   const { base, head } = sides.value
   const report: McpReport = new Report({
@@ -60,7 +60,7 @@ export function compareAgentTools(
       touched: report.touched,
     },
     spec_versions: { base: base.form, head: head.form },
-    unresolved: inOneOrder([
+    unresolved: sortedReferences([
       ...unresolvedOfTools('base', base.items).map(placedBy(base)),
       ...unresolvedOfTools('head', head.items).map(placedBy(head)),
     ]),
@@ -71,7 +71,7 @@ function placedBy({ sourceOf }: AgentTools): (reference: UnresolvedReference) =>
   return (reference) => ({ ...reference, location: sourceOf(reference.location) })
 }
 
-function read(text: string, options: CompareOptions): Result<AgentTools> {
+function readTools(text: string, options: CompareOptions): Result<AgentTools> {
   if (text === '') return ok(NOTHING)
   const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
   const tools = document.ok
@@ -95,7 +95,7 @@ type AddToolChange = (change: ToolChange) => void
 
 function compareToolSettings({ base, head }: Sides<ToolSettings | undefined>, add: AddToolChange): void {
   if (base === undefined || head === undefined) return
-  compareKind(base, head, add)
+  compareToolKind(base, head, add)
   if (base.kind === head.kind) compareMembers(base, head, add)
 }
 
@@ -104,13 +104,13 @@ function reportChange(
   owners: { readonly baseNode: Located | null; readonly headNode: Located | null },
   walk: McpWalk,
 ): void {
-  const isGone = headNode === null && baseNode !== null
-  const located = isGone ? baseNode : (headNode ?? owners.headNode)
+  const isRemoved = headNode === null && baseNode !== null
+  const located = isRemoved ? baseNode : (headNode ?? owners.headNode)
   if (located === null) throw new Error(`no place for the rule ${change.rule}`)
-  walk.add({ ...change, side: isGone ? 'base' : 'head', location: pointerOf(located.at) })
+  walk.add({ ...change, side: isRemoved ? 'base' : 'head', location: pointerOf(located.at) })
 }
 
-function compareKind(base: ToolSettings, head: ToolSettings, add: AddToolChange): void {
+function compareToolKind(base: ToolSettings, head: ToolSettings, add: AddToolChange): void {
   const place = { baseNode: null, headNode: null }
   if (base.kind !== head.kind) {
     add({ ...place, rule: 'agent-tool-kind-changed', subject: 'kind', before: base.kind, after: head.kind })

@@ -27,17 +27,17 @@ export function parameterNames(address: string): readonly string[] {
 }
 
 function renamedAddresses(before: readonly string[], after: readonly string[]): ReadonlyMap<string, string> {
-  const gone = Map.groupBy(
+  const removedByShape = Map.groupBy(
     before.filter((address) => !after.includes(address)),
-    shapeOf,
+    withoutParameterNames,
   )
-  const came = Map.groupBy(
+  const addedByShape = Map.groupBy(
     after.filter((address) => !before.includes(address)),
-    shapeOf,
+    withoutParameterNames,
   )
   const renamed = new Map<string, string>()
-  for (const [shape, [address, ...others]] of came) {
-    const [base, ...olders] = gone.get(shape) ?? []
+  for (const [shape, [address, ...others]] of addedByShape) {
+    const [base, ...olders] = removedByShape.get(shape) ?? []
     // When several addresses have the same shape, none is matched.
     if (address !== undefined && base !== undefined && others.length + olders.length === 0) renamed.set(address, base)
   }
@@ -45,6 +45,6 @@ function renamedAddresses(before: readonly string[], after: readonly string[]): 
 }
 
 /** The address without the names of its parameters or variables. */
-export function shapeOf(address: string): string {
+export function withoutParameterNames(address: string): string {
   return address.replaceAll(/\{[^{}]*\}/g, '{}')
 }

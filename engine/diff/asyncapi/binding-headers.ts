@@ -1,6 +1,7 @@
 /** Message headers that one side describes in a binding (http, jms …) and the other side in the message itself. */
 import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
 import { isRecord, memberOf, type JsonRecord } from '../../schema/located.ts'
+import { recordOf } from './walk.ts'
 
 /** Moves the headers of both sides into the message, so that they are compared as message headers. */
 export function withHeadersInMessage(
@@ -22,23 +23,19 @@ function lifted(message: AsyncMessage, other: AsyncMessage): AsyncMessage {
   return {
     ...message,
     headers: memberOf(binding, 'headers'),
-    bindings: { ...bindings, value: withoutHeaders(asRecord(bindings.value), protocol) },
+    bindings: { ...bindings, value: withoutHeaders(recordOf(bindings.value), protocol) },
   }
 }
 
 function protocolsWithHeaders({ bindings }: AsyncMessage): readonly string[] {
-  const held = asRecord(bindings?.value)
-  return Object.keys(held).filter((protocol) => isRecord(asRecord(held[protocol]).headers))
+  const held = recordOf(bindings?.value)
+  return Object.keys(held).filter((protocol) => isRecord(recordOf(held[protocol]).headers))
 }
 
 /** A binding that contains only its binding version has no meaning. */
 function withoutHeaders(bindings: JsonRecord, protocol: string): JsonRecord {
   const { [protocol]: binding, ...others } = bindings
-  const { headers: _headers, ...settings } = asRecord(binding)
+  const { headers: _headers, ...settings } = recordOf(binding)
   const isEmpty = Object.keys(settings).every((name) => name === 'bindingVersion')
   return isEmpty ? others : { ...others, [protocol]: settings }
-}
-
-function asRecord(value: unknown): JsonRecord {
-  return isRecord(value) ? value : {}
 }

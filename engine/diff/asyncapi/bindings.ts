@@ -8,7 +8,8 @@ import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import type { AsyncWalk } from './walk.ts'
+import { type AsyncWalk, recordOf, memberIn } from './walk.ts'
+import { keysOfBoth } from '../match.ts'
 
 /** The bindings of one object on both sides. */
 interface BindingPair {
@@ -24,9 +25,9 @@ interface BindingPair {
 }
 
 export function compareBindings(walk: AsyncWalk, pair: BindingPair): void {
-  for (const protocol of namesOf(recordOf(pair.before?.value), recordOf(pair.after?.value))) {
-    const [before, after] = [locatedIn(pair.before, protocol), locatedIn(pair.after, protocol)]
-    if (isEqual(settingsOf(before), settingsOf(after))) continue
+  for (const protocol of keysOfBoth(protocolsIn(pair.before), protocolsIn(pair.after))) {
+    const [before, after] = [memberIn(pair.before, protocol), memberIn(pair.after, protocol)]
+    if (isEqual(bindingSettings(before), bindingSettings(after))) continue
     if ((before === null || after === null) && statesDefaults(before ?? after, protocol, pair)) continue
     if (isRecord(before?.value) && isRecord(after?.value)) {
       const both = { before: { ...before, value: before.value }, after: { ...after, value: after.value } }
@@ -49,7 +50,7 @@ export function compareBindings(walk: AsyncWalk, pair: BindingPair): void {
 
 /** Whether a binding only states what is so without it. */
 function statesDefaults(binding: Located | null, protocol: string, { address }: BindingPair): boolean {
-  const settings = Object.entries(recordOf(settingsOf(binding)))
+  const settings = Object.entries(recordOf(bindingSettings(binding)))
   return settings.length > 0 && settings.every(([name, value]) => isEqual(value, fallbackOf(protocol, [name], address)))
 }
 
@@ -68,7 +69,7 @@ function reportWhole(
 ): void {
   const located = after ?? before
   if (located === null) return
-  const values = { before: settingsOf(before), after: settingsOf(after) }
+  const values = { before: bindingSettings(before), after: bindingSettings(after) }
   const side = after === null ? 'base' : 'head'
   walk.add({ rule: 'asyncapi-binding-changed', subject, name, side, located, ...values })
 }
@@ -114,14 +115,14 @@ class BindingComparison {
 
   compareSchemas(): void {
     const { before, after } = this.#both
-    for (const name of namesOf(before.value, after.value)) {
+    for (const name of keysOfBoth(Object.keys(before.value), Object.keys(after.value))) {
       if (settingOf(this.#protocol, [name])?.kind !== 'schema') continue
       this.#schema([name], memberOf(before, name), memberOf(after, name))
     }
   }
 
   #members(steps: readonly string[], before: LocatedRecord, after: LocatedRecord): void {
-    for (const name of namesOf(before.value, after.value)) {
+    for (const name of keysOfBoth(Object.keys(before.value), Object.keys(after.value))) {
       // The version of the binding language has no effect on delivery.
       if (steps.length === 0 && name === 'bindingVersion') continue
       this.#setting([...steps, name], memberOf(before, name), memberOf(after, name))
@@ -131,19 +132,20 @@ class BindingComparison {
   #setting(steps: readonly string[], before: Located | null, after: Located | null): void {
     if (isEqual(before?.value ?? null, after?.value ?? null)) return
     const setting = settingOf(this.#protocol, steps)
-    if (setting?.kind === 'schema' && isJsonSchema(before) && isJsonSchema(after)) this.#schema(steps, before, after)
-    else if (isHolder(before) && isHolder(after)) this.#members(steps, asRecord(before), asRecord(after))
+    if (setting?.kind === 'schema' && statesNoLanguage(before) && statesNoLanguage(after))
+      this.#schema(steps, before, after)
+    else if (isHolder(before) && isHolder(after)) this.#members(steps, withRecordValue(before), withRecordValue(after))
     else this.#value(steps, before, after, setting?.kind ?? null)
   }
 
   #value(steps: readonly string[], held: Located | null, head: Located | null, kind: SettingKind | null): void {
     const fallback = settingOf(this.#protocol, steps)?.fallback ?? null
     const address = fallbackOf(this.#protocol, steps, this.#pair.address)
-    if (isEqual(inOneOrder(held?.value ?? address), inOneOrder(head?.value ?? address))) return
+    if (isEqual(inCanonicalOrder(held?.value ?? address), inCanonicalOrder(head?.value ?? address))) return
     // Another topic than the address may have been in force before it was named.
     const stated = fallback === CHANNEL_ADDRESS ? null : fallback
     const [before, after] = [held?.value ?? stated, head?.value ?? stated]
-    const rule = ruleOf(kind, before, after)
+    const rule = settingRule(kind, before, after)
     const located = head ?? held
     if (located === null) return
     const isWhole = rule === 'asyncapi-binding-changed'
@@ -164,16 +166,16 @@ class BindingComparison {
 }
 
 /** Kafka keys may be described in Avro. */
-function isJsonSchema(located: Located | null): boolean {
+function statesNoLanguage(located: Located | null): boolean {
   return located === null || unstatedLanguage(located.value) === null
 }
 
 /** The lists of the binding specifications are sets: topics, policies, regions. */
-function inOneOrder(value: unknown): unknown {
+function inCanonicalOrder(value: unknown): unknown {
   return Array.isArray(value) ? value.map((item: unknown) => canonicalJson(item)).sort(byCodeUnit) : value
 }
 
-function ruleOf(kind: SettingKind | null, before: unknown, after: unknown): AsyncApiRuleId {
+function settingRule(kind: SettingKind | null, before: unknown, after: unknown): AsyncApiRuleId {
   if (kind === null || kind === 'schema') return 'asyncapi-binding-changed'
   if (kind === 'limit') return limitRule(before, after)
   const isOpen = before === null || after === null
@@ -182,13 +184,13 @@ function ruleOf(kind: SettingKind | null, before: unknown, after: unknown): Asyn
 
 /** No limit admits every value. Brokers write -1 for no limit. */
 function limitRule(before: unknown, after: unknown): AsyncApiRuleId {
-  const [base, head] = [boundOf(before), boundOf(after)]
+  const [base, head] = [limitOf(before), limitOf(after)]
   if (base === null || head === null) return 'asyncapi-binding-delivery-changed'
   return head < base ? 'asyncapi-binding-limit-lowered' : 'asyncapi-binding-limit-raised'
 }
 
 /** Some protocols write the limit as text: a duration in seconds with its unit. */
-function boundOf(value: unknown): number | null {
+function limitOf(value: unknown): number | null {
   if (value === null || value === -1) return Number.POSITIVE_INFINITY
   if (typeof value === 'string' && /^\d+(?:\.\d+)?s?$/.test(value)) return Number.parseFloat(value)
   return typeof value === 'number' ? value : null
@@ -211,27 +213,19 @@ function isHolder(located: Located | null): located is Located {
 }
 
 /** The items of a list by index. */
-function asRecord(located: Located): LocatedRecord {
+function withRecordValue(located: Located): LocatedRecord {
   const { value } = located
   const entries: readonly unknown[] = Array.isArray(value) ? value : []
   return { ...located, value: isRecord(value) ? value : Object.fromEntries(entries.entries()) }
 }
 
-function settingsOf(binding: Located | null): unknown {
+function bindingSettings(binding: Located | null): unknown {
   const value: unknown = binding?.value ?? null
   if (!isRecord(value)) return value
   const { bindingVersion: _, ...settings } = value
   return settings
 }
 
-function locatedIn(owner: Located | null, name: string): Located | null {
-  return owner === null ? null : memberOf(owner, name)
-}
-
-function recordOf(value: unknown): JsonRecord {
-  return isRecord(value) ? value : {}
-}
-
-function namesOf(base: JsonRecord, head: JsonRecord): readonly string[] {
-  return [...new Set([...Object.keys(base), ...Object.keys(head)])].sort(byCodeUnit)
+function protocolsIn(bindings: Located | null): readonly string[] {
+  return Object.keys(recordOf(bindings?.value))
 }

@@ -14,7 +14,7 @@ import {
 } from '../../contracts/asyncapi/contract.ts'
 import { malformedAsyncApiParts } from '../../contracts/asyncapi/parts.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
-import { danglingReferences, inOneOrder, unresolvedIn } from '../../contracts/unresolved.ts'
+import { danglingReferences, sortedReferences, unresolvedIn } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
 import { ASYNCAPI_RULES, type AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
@@ -25,16 +25,16 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, ROOT, stepInto, type JsonRecord } from '../../schema/located.ts'
 import { contractWalk } from '../contract-walk.ts'
 import { compareMalformed } from '../malformed-parts.ts'
-import { matchByKey } from '../match.ts'
+import { matchByKey, keysOfBoth } from '../match.ts'
 import { walkOptionsOf } from '../options.ts'
-import { readSides } from '../sides.ts'
+import { readSides, infoVersion } from '../sides.ts'
 import { parameterNames, withBaseAddresses } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareMessages } from './messages.ts'
 import { compareChannelServers } from './server-places.ts'
-import { compareSecurity } from './security.ts'
+import { compareAsyncSecurity } from './security.ts'
 import { compareServers } from './servers.ts'
-import { within, type AsyncWalk } from './walk.ts'
+import { walkInto, type AsyncWalk } from './walk.ts'
 
 /** Compares two documents of any version 2.x or 3.x; an empty side is an application that neither sends nor receives. */
 export function compareAsyncApis(
@@ -62,7 +62,7 @@ export function compareAsyncApis(
   compareDocuments(walk)
   walk.schemas.complete()
   for (const use of walk.uses) walk.addSchemas(use, walk.schemas)
-  reportNewDangling(walk)
+  reportDanglingReferences(walk)
   compareMalformed(malformedAsyncApiParts(base), malformedAsyncApiParts(head), ({ place, ...change }) =>
     walk.add({ ...change, rule: 'asyncapi-part-malformed', subject: place, name: place }),
   )
@@ -74,17 +74,12 @@ export function compareAsyncApis(
       touched: report.touched,
     },
     spec_versions: { base: sides.value.base?.version ?? null, head: sides.value.head?.version ?? null },
-    contract_versions: { base: statedVersion(base), head: statedVersion(head) },
-    unresolved: inOneOrder([
+    contract_versions: { base: infoVersion(base.documents.root), head: infoVersion(head.documents.root) },
+    unresolved: sortedReferences([
       ...unresolvedIn('base', danglingReferences(base.documents)),
       ...unresolvedIn('head', danglingReferences(head.documents)),
     ]),
   })
-}
-
-function statedVersion({ documents: { root } }: AsyncApi): string | null {
-  const info = isRecord(root.value) ? root.value['info'] : null
-  return isRecord(info) && typeof info['version'] === 'string' ? info['version'] : null
 }
 
 function nothing(): AsyncApi {
@@ -100,24 +95,20 @@ function compareDocuments(walk: AsyncWalk): void {
     walk.add({ ...change, rule: 'asyncapi-version-changed', side: 'head', located })
   }
   compareChannels(walk)
-  for (const key of keysOf(base.operations, head.operations)) {
-    compareOperation(walk, base.operations.get(key), head.operations.get(key))
+  for (const key of keysOfBoth(base.operations.keys(), head.operations.keys())) {
+    compareAsyncOperation(walk, base.operations.get(key), head.operations.get(key))
   }
   compareServers(walk)
 }
 
-function keysOf(base: ReadonlyMap<string, unknown>, head: ReadonlyMap<string, unknown>): readonly string[] {
-  return [...new Set([...base.keys(), ...head.keys()])].sort(byCodeUnit)
-}
-
 function compareChannels(walk: AsyncWalk): void {
   const { base, head } = walk
-  for (const address of keysOf(base.channels, head.channels)) {
+  for (const address of keysOfBoth(base.channels.keys(), head.channels.keys())) {
     const [before, after] = [base.channels.get(address), head.channels.get(address)]
     const shared = { subject: address, name: address, endpoint: address }
     if (before !== undefined && after !== undefined) {
-      const channel = within(walk, { where: `channel ${address}`, endpoint: address })
-      compareParameters(channel, before, after)
+      const channel = walkInto(walk, { where: `channel ${address}`, endpoint: address })
+      compareChannelParameters(channel, before, after)
       compareChannelBindings(channel, before, after)
       compareChannelServers(channel, before, after)
       compareUnusedMessages(channel, before, after)
@@ -157,10 +148,10 @@ function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: As
 }
 
 /** The values that a parameter may have. AsyncAPI 2.x uses a schema, 3.x uses members of the parameter. */
-function compareParameters(walk: AsyncWalk, base: AsyncChannel, head: AsyncChannel): void {
+function compareChannelParameters(walk: AsyncWalk, base: AsyncChannel, head: AsyncChannel): void {
   const { address, parameters } = head
-  const baseDefinitions = parametersOf(base, walk.base)
-  const headDefinitions = parametersOf(head, walk.head)
+  const baseDefinitions = parameterDefinitions(base, walk.base)
+  const headDefinitions = parameterDefinitions(head, walk.head)
   const baseNames = parameterNames(base.address)
   for (const [index, name] of parameterNames(address).entries()) {
     const baseName = baseNames[index] ?? name
@@ -190,7 +181,7 @@ function valuesOf(parameter: unknown): readonly unknown[] | null {
   return Array.isArray(values) ? values : null
 }
 
-function parametersOf({ parameters }: AsyncChannel, { documents }: AsyncApi): JsonRecord {
+function parameterDefinitions({ parameters }: AsyncChannel, { documents }: AsyncApi): JsonRecord {
   const names = isRecord(parameters?.value) ? Object.keys(parameters.value) : []
   return Object.fromEntries(
     names.map((name) => {
@@ -208,12 +199,12 @@ function hasSchema(parameter: unknown): boolean {
 function parameterOf(parameter: unknown, isSchema: boolean): unknown {
   if (!isRecord(parameter)) return {}
   const { description: _, examples: _examples, schema, ...rest } = parameter
-  const members = Object.entries({ ...(isRecord(schema) ? conditionsOf(schema, isSchema) : {}), ...rest })
+  const members = Object.entries({ ...(isRecord(schema) ? parameterConditions(schema, isSchema) : {}), ...rest })
   return Object.fromEntries(members.map(([name, value]) => [name, name === 'enum' ? sortedValues(value) : value]))
 }
 
 /** The members of a text schema that restrict its values. */
-function conditionsOf(schema: JsonRecord, isSchema: boolean): JsonRecord {
+function parameterConditions(schema: JsonRecord, isSchema: boolean): JsonRecord {
   const { title: _title, description: _description, examples: _examples, ...rest } = schema
   const ofBoth: ReadonlySet<string> = new Set(['enum', 'default', '$ref'])
   if (!isSchema) return Object.fromEntries(Object.entries(rest).filter(([name]) => ofBoth.has(name)))
@@ -231,7 +222,7 @@ const PRESENCE = {
   receive: { added: 'asyncapi-receiving-added', removed: 'asyncapi-receiving-removed' },
 } as const
 
-function compareOperation(
+function compareAsyncOperation(
   walk: AsyncWalk,
   before: AsyncOperation | undefined,
   after: AsyncOperation | undefined,
@@ -246,12 +237,12 @@ function compareOperation(
     return
   }
   const where = `${action} ${address}`
-  const operation = within(walk, { where, endpoint: where })
+  const operation = walkInto(walk, { where, endpoint: where })
   compareMessages(operation, { action, where }, before.messages, after.messages)
   for (const [base, head] of matchedParts(before.parts, after.parts)) {
     const bindings = { before: base.bindings, after: head.bindings, of: where, action, endpoint: where }
     compareBindings(operation, bindings)
-    compareSecurity(operation, base, head, where)
+    compareAsyncSecurity(operation, base, head, where)
     compareReply(operation, after, base, head)
   }
 }
@@ -281,7 +272,7 @@ function compareReply(
   const where = `reply to ${operation.action} ${operation.address}`
   if (before.reply !== null && after.reply !== null) {
     const action = operation.action === 'send' ? 'receive' : 'send'
-    const reply = within(walk, { where })
+    const reply = walkInto(walk, { where })
     compareReplyPlace(reply, before.reply, after.reply, where)
     compareMessages(reply, { action, where }, before.reply.messages, after.reply.messages)
   } else if (before.reply !== null) {
@@ -302,7 +293,7 @@ function compareReplyPlace(walk: AsyncWalk, before: AsyncReply, after: AsyncRepl
   walk.add({ ...place, rule, before: before.address, after: after.address })
 }
 
-function reportNewDangling({ base, head, add }: AsyncWalk): void {
+function reportDanglingReferences({ base, head, add }: AsyncWalk): void {
   const known = new Set(danglingReferences(base.documents).map(({ reference }) => reference))
   for (const { reference, holder } of danglingReferences(head.documents)) {
     if (known.has(reference)) continue

@@ -13,7 +13,7 @@ import { matchByKey, matchRest } from '../match.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
-import { within, type AsyncWalk } from './walk.ts'
+import { walkInto, type AsyncWalk } from './walk.ts'
 
 const DIRECTIONS = {
   send: {
@@ -44,33 +44,33 @@ export function compareMessages(
 ): void {
   const { action, where } = place
   const rules = DIRECTIONS[action]
-  const byName = matchByKey(inOrder(base), inOrder(head), ({ name }) => name)
+  const byName = matchByKey(messagesByName(base), messagesByName(head), ({ name }) => name)
   // A name is not sent. The only unmatched message on either side, and one with the same content, is the same message.
   const isOnly = byName.added.length === 1 && byName.removed.length === 1 && byName.kept.length === 0
-  const { added, removed, kept } = matchRest(byName, isOnly ? () => '' : contentOf)
+  const { added, removed, kept } = matchRest(byName, isOnly ? () => '' : messageContent)
   for (const { name, located } of removed) {
     walk.add({ rule: rules.removed, subject: `${where} ${name}`, name, side: 'base', located, before: name })
   }
   for (const { name, located } of added) {
     walk.add({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
   }
-  for (const [before, after] of kept) compareMessage(walk, place, ...withHeadersInMessage(before, after))
+  for (const [before, after] of kept) compareAsyncMessage(walk, place, ...withHeadersInMessage(before, after))
 }
 
 /** Of several messages with one content, the order of names decides which is which. */
-function inOrder(messages: readonly AsyncMessage[]): readonly AsyncMessage[] {
+function messagesByName(messages: readonly AsyncMessage[]): readonly AsyncMessage[] {
   return messages.toSorted((one, other) => byCodeUnit(one.name, other.name))
 }
 
 /** What is sent, as written. */
-function contentOf({ contentType, payload, headers, schemaFormat }: AsyncMessage): string {
+function messageContent({ contentType, payload, headers, schemaFormat }: AsyncMessage): string {
   return canonicalJson([contentType, schemaFormat, payload?.value ?? null, headers?.value ?? null])
 }
 
-function compareMessage(walk: AsyncWalk, place: MessagePlace, before: AsyncMessage, after: AsyncMessage): void {
+function compareAsyncMessage(walk: AsyncWalk, place: MessagePlace, before: AsyncMessage, after: AsyncMessage): void {
   const { action, where } = place
   const title = after.name === '' ? where : `${where}, message ${after.name}`
-  const message = after.name === '' ? walk : within(walk, { detail: `message ${after.name}` })
+  const message = after.name === '' ? walk : walkInto(walk, { detail: `message ${after.name}` })
   if (!isSameMediaType(before.contentType, after.contentType)) {
     const change = { subject: title, before: before.contentType, after: after.contentType, located: after.located }
     message.add({ ...change, rule: 'asyncapi-content-type-changed', side: 'head' })
@@ -126,7 +126,7 @@ function compareOtherLanguage(
 }
 
 function compareCorrelation(walk: AsyncWalk, base: AsyncMessage, head: AsyncMessage, title: string): void {
-  const [before, after] = [placeOf(base.correlationId), placeOf(head.correlationId)]
+  const [before, after] = [correlationLocation(base.correlationId), correlationLocation(head.correlationId)]
   if (before === after) return
   if (before === null) {
     const located = head.correlationId ?? head.located
@@ -140,7 +140,7 @@ function compareCorrelation(walk: AsyncWalk, base: AsyncMessage, head: AsyncMess
   walk.add({ rule: 'asyncapi-correlation-changed', subject: `${title} correlationId`, side, located, before, after })
 }
 
-function placeOf(correlation: Located | null): string | null {
+function correlationLocation(correlation: Located | null): string | null {
   const location = isRecord(correlation?.value) ? correlation.value['location'] : undefined
   return typeof location === 'string' ? location : null
 }

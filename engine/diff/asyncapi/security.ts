@@ -15,46 +15,49 @@ interface Secured {
 }
 
 /** Each item of a security list is one alternative. An empty list requires nothing. */
-export function compareSecurity(walk: AsyncWalk, before: Secured, after: Secured, of: string): void {
-  const [base, head] = [alternativesOf(before.security, walk.base), alternativesOf(after.security, walk.head)]
+export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Secured, of: string): void {
+  const [base, head] = [
+    securityAlternatives(before.security, walk.base),
+    securityAlternatives(after.security, walk.head),
+  ]
   const { refused, admitted } = compareAlternatives(base, head)
-  const gone = { side: 'base', located: before.security ?? before.located } as const
-  const there = { side: 'head', located: after.security ?? after.located } as const
+  const baseSite = { side: 'base', located: before.security ?? before.located } as const
+  const headSite = { side: 'head', located: after.security ?? after.located } as const
   if (base.length === 0 && refused.length > 0) {
-    walk.add({ ...there, rule: 'asyncapi-security-added', subject: of, after: namesOf(head) })
+    walk.add({ ...headSite, rule: 'asyncapi-security-added', subject: of, after: alternativeLabels(head) })
     return
   }
   if (head.length === 0 && admitted.length > 0) {
-    walk.add({ ...gone, rule: 'asyncapi-security-removed', subject: of, before: namesOf(base) })
+    walk.add({ ...baseSite, rule: 'asyncapi-security-removed', subject: of, before: alternativeLabels(base) })
     return
   }
   for (const alternative of refused) {
     const { label: name } = alternative
-    const subject = `${of} ${keyOf(alternative)}`
+    const subject = `${of} ${alternativeKey(alternative)}`
     const shared = { subject, name, before: name }
     // When only scopes or addresses differ, the change is reported for the kept alternative.
-    const kept = head.find((other) => keyOf(other, true) === keyOf(alternative, true))
+    const kept = head.find((other) => alternativeKey(other, true) === alternativeKey(alternative, true))
     const addresses = { before: addressesIn(alternative), after: kept === undefined ? {} : addressesIn(kept) }
-    if (kept === undefined) walk.add({ ...gone, ...shared, rule: 'asyncapi-security-alternative-removed' })
-    else if (keyOf(kept) === keyOf(alternative) && !isEqual(addresses.before, addresses.after)) {
-      walk.add({ ...there, subject, name, rule: 'asyncapi-security-flow-changed', ...addresses })
-    } else walk.add({ ...there, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
+    if (kept === undefined) walk.add({ ...baseSite, ...shared, rule: 'asyncapi-security-alternative-removed' })
+    else if (alternativeKey(kept) === alternativeKey(alternative) && !isEqual(addresses.before, addresses.after)) {
+      walk.add({ ...headSite, subject, name, rule: 'asyncapi-security-flow-changed', ...addresses })
+    } else walk.add({ ...headSite, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
   }
   for (const alternative of admitted) {
     const { label: name } = alternative
-    const isReported = refused.some((other) => keyOf(other, true) === keyOf(alternative, true))
+    const isReported = refused.some((other) => alternativeKey(other, true) === alternativeKey(alternative, true))
     if (isReported) continue
-    const subject = `${of} ${keyOf(alternative)}`
-    walk.add({ ...there, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
+    const subject = `${of} ${alternativeKey(alternative)}`
+    walk.add({ ...headSite, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
   }
 }
 
-function namesOf(alternatives: readonly Alternative[]): readonly string[] {
+function alternativeLabels(alternatives: readonly Alternative[]): readonly string[] {
   return alternatives.map(({ label }) => label)
 }
 
 /** The key that distinguishes one alternative from another. */
-function keyOf({ credentials }: Alternative, isWithoutScopes = false): string {
+function alternativeKey({ credentials }: Alternative, isWithoutScopes = false): string {
   const parts = credentials.map(({ kind, scopes }) => canonicalJson([kind, ...(isWithoutScopes ? [] : scopes)]))
   return parts.sort(byCodeUnit).join(' ')
 }
@@ -70,7 +73,7 @@ function addressesIn({ credentials }: Alternative): Readonly<Record<string, stri
  * AsyncAPI 2.x names schemes with their scopes, all required. AsyncAPI 3.x refers to one scheme that contains its
  * scopes.
  */
-function alternativesOf(security: Located | null, api: AsyncApi): readonly Alternative[] {
+function securityAlternatives(security: Located | null, api: AsyncApi): readonly Alternative[] {
   if (security === null || !Array.isArray(security.value)) return []
   const items: readonly unknown[] = security.value
   return items.flatMap((value, index) => {
@@ -78,8 +81,8 @@ function alternativesOf(security: Located | null, api: AsyncApi): readonly Alter
     const located = { value, at: stepInto(security.at, String(index)), document: security.document }
     const credentials = api.version.startsWith('2')
       ? requirementOf(value, api)
-      : [credentialOf(api.documents.follow(located), null)]
-    const label = credentials.map(nameOf).join(' and ')
+      : [schemeCredential(api.documents.follow(located), null)]
+    const label = credentials.map(credentialLabel).join(' and ')
     return [{ label: label === '' ? 'none' : label, credentials }]
   })
 }
@@ -91,31 +94,31 @@ function requirementOf(requirement: JsonRecord, api: AsyncApi): readonly Credent
     .sort(byCodeUnit)
     .map((name) => {
       const held = schemes === null ? null : memberOf(schemes, name)
-      return credentialOf(held === null ? null : api.documents.follow(held), requirement[name])
+      return schemeCredential(held === null ? null : api.documents.follow(held), requirement[name])
     })
 }
 
 const KIND_MEMBERS = ['type', 'scheme', 'in', 'name']
 
 /** Schemes are matched by content: 3.x may inline what 2.x named. */
-function credentialOf(scheme: Located | null, scopes: unknown): Credential {
+function schemeCredential(scheme: Located | null, scopes: unknown): Credential {
   const value: JsonRecord = isRecord(scheme?.value) ? scheme.value : {}
   const reported = KIND_MEMBERS.flatMap((member) => (typeof value[member] === 'string' ? [value[member]] : []))
   return {
     scheme: '',
     kind: reported.length === 0 ? UNDEFINED_KIND : reported.join(' '),
-    flows: flowsOf(value),
+    flows: flowEndpoints(value),
     scopes: [...textsOf(scopes ?? value.scopes)].sort(byCodeUnit),
     defined: definedScopes(value),
   }
 }
 
-function nameOf({ kind, scopes }: Credential): string {
+function credentialLabel({ kind, scopes }: Credential): string {
   const type = kind === UNDEFINED_KIND ? 'a scheme that is not defined' : (kind.split(' ')[0] ?? '')
   return scopes.length === 0 ? type : `${type} (${scopes.join(', ')})`
 }
 
-function flowsOf(scheme: JsonRecord): Credential['flows'] {
+function flowEndpoints(scheme: JsonRecord): Credential['flows'] {
   const discovery = scheme.openIdConnectUrl
   if (typeof discovery === 'string') return new Map([['discovery', new Map([['url', addressText(discovery)]])]])
   const flows = membersOf(scheme, 'flows')

@@ -1,17 +1,17 @@
 /** Server addresses: which servers are the same, the variables in addresses, and the servers of a channel. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { AsyncChannel, AsyncServer } from '../../contracts/asyncapi/contract.ts'
-import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
-import { parameterNames, shapeOf } from './addresses.ts'
-import type { AsyncWalk } from './walk.ts'
+import { parameterNames, withoutParameterNames } from './addresses.ts'
+import { type AsyncWalk, memberIn } from './walk.ts'
 
 /** By name. The name is not part of an address, so a server with the same address and protocol is the same server. */
 export function matchServers({ base, head }: Pick<AsyncWalk, 'base' | 'head'>): Matched<AsyncServer> {
   const inOrder = (servers: typeof base.servers): readonly AsyncServer[] =>
     [...servers.values()].toSorted((one, other) => byCodeUnit(one.name, other.name))
   const byName = matchByKey(inOrder(base.servers), inOrder(head.servers), ({ name }) => name)
-  return matchRest(byName, ({ url, protocol }) => `${protocol} ${shapeOf(url)}`)
+  return matchRest(byName, ({ url, protocol }) => `${protocol} ${withoutParameterNames(url)}`)
 }
 
 /** Whether every one of the values is among the others; null is any value. */
@@ -26,7 +26,7 @@ export function compareVariables(walk: AsyncWalk, base: AsyncServer, head: Async
     const name = names[index] ?? baseName
     const [held, located] = [memberIn(base.variables, baseName), memberIn(head.variables, name)]
     if (held === null || located === null) continue
-    const [before, after] = [variableOf(held.value), variableOf(located.value)]
+    const [before, after] = [serverVariable(held.value), serverVariable(located.value)]
     const place = { subject: `${of} variable ${name}`, name, side: 'head', located } as const
     const values = { before: before.values, after: after.values }
     if (!isSubset(before.values, after.values)) {
@@ -41,17 +41,13 @@ export function compareVariables(walk: AsyncWalk, base: AsyncServer, head: Async
   }
 }
 
-function memberIn(owner: Located | null, name: string): Located | null {
-  return owner === null ? null : memberOf(owner, name)
-}
-
 interface ServerVariable {
   /** Null if the variable may have any value. */
   readonly values: readonly string[] | null
   readonly fallback: string | null
 }
 
-function variableOf(variable: unknown): ServerVariable {
+function serverVariable(variable: unknown): ServerVariable {
   if (!isRecord(variable)) return { values: null, fallback: null }
   const { enum: listed, default: fallback } = variable
   const values = Array.isArray(listed) ? listed.filter((value) => typeof value === 'string').sort(byCodeUnit) : []

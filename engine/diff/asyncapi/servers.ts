@@ -1,10 +1,10 @@
 /** Servers of AsyncAPI: their addresses, protocols, variables, bindings and security. */
 import type { AsyncServer } from '../../contracts/asyncapi/contract.ts'
-import { shapeOf } from './addresses.ts'
+import { withoutParameterNames } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
-import { compareSecurity } from './security.ts'
+import { compareAsyncSecurity } from './security.ts'
 import { compareVariables, matchServers } from './server-places.ts'
-import { within, type AsyncWalk } from './walk.ts'
+import { walkInto, type AsyncWalk } from './walk.ts'
 
 export function compareServers(walk: AsyncWalk): void {
   const { added, removed, kept } = matchServers(walk)
@@ -22,7 +22,7 @@ function compareServer(before: AsyncServer, after: AsyncServer, walk: AsyncWalk)
   const shared = { subject: name, name, side: 'head', located: after.located } as const
   if (before.name !== name) walk.add({ ...shared, rule: 'asyncapi-server-renamed', before: before.name, after: name })
   // Variable names are not part of an address.
-  if (shapeOf(before.url) !== shapeOf(after.url)) {
+  if (withoutParameterNames(before.url) !== withoutParameterNames(after.url)) {
     walk.add({ ...shared, rule: 'asyncapi-server-address-changed', before: before.url, after: after.url })
   }
   if (before.protocol !== after.protocol) {
@@ -32,9 +32,9 @@ function compareServer(before: AsyncServer, after: AsyncServer, walk: AsyncWalk)
     walk.add({ ...shared, rule: 'asyncapi-server-protocol-version-changed', ...versions })
   }
   const where = `server ${name}`
-  const server = within(walk, { where, endpoint: where })
+  const server = walkInto(walk, { where, endpoint: where })
   compareVariables(server, before, after, where)
   const bindings = { before: before.bindings, after: after.bindings, of: where, action: 'receive' } as const
   compareBindings(server, { ...bindings, endpoint: where })
-  compareSecurity(server, before, after, where)
+  compareAsyncSecurity(server, before, after, where)
 }

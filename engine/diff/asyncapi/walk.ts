@@ -2,6 +2,7 @@
 import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
+import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { ContractChange, ContractWalk, SchemaInUse } from '../contract-walk.ts'
 
 type AsyncApiChanges = ContractWalk<AsyncApiRuleId>
@@ -15,9 +16,18 @@ export interface AsyncWalk extends AsyncApiChanges {
 }
 
 /** The same walk within a part of the document, at which its changes are reported. */
-export function within(
+export function walkInto(
   walk: AsyncWalk,
   place: Pick<ContractChange<AsyncApiRuleId>, 'where' | 'endpoint' | 'detail'>,
 ): AsyncWalk {
   return { ...walk, add: (change) => walk.add({ ...change, ...place }) }
+}
+
+export function memberIn(owner: Located | null, name: string): Located | null {
+  return owner === null ? null : memberOf(owner, name)
+}
+
+/** The members of an object; none of another value. */
+export function recordOf(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {}
 }

@@ -3,7 +3,7 @@ import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { readGraphql } from '../../contracts/graphql/contract.ts'
 import { NO_SCHEMA, ROOT_KINDS, STANDARD_SCALARS, type GraphqlSchema } from '../../contracts/graphql/schema.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { inOneOrder, type UnresolvedReference } from '../../contracts/unresolved.ts'
+import { sortedReferences, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
@@ -15,7 +15,7 @@ import { readSides } from '../sides.ts'
 import { compareDirectives } from './directives.ts'
 import { compareDescription, compareUsages } from './elements.ts'
 import { graphqlWalk, Site, type GraphqlWalk } from './walk.ts'
-import { compareTypes } from './types.ts'
+import { compareNamedTypes } from './types.ts'
 
 /** Compares two schemas, each as SDL or as the JSON of an introspection query. */
 export function compareGraphql(
@@ -24,17 +24,17 @@ export function compareGraphql(
   options: CompareOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
-  const sides = readSides(before, after, (text) => read(text, options))
+  const sides = readSides(before, after, (text) => readSchema(text, options))
   if (!sides.ok) return sides
   const locate = { base: locatorOf(sides.value.base), head: locatorOf(sides.value.head) }
   const judge = judgeById<GraphqlRuleId>(GRAPHQL_RULES)
   const report = new Report({ ...judge, levels: options.levels, sha256, locate })
   const walk = graphqlWalk(sides.value, report)
-  compareSchema(walk)
+  compareSchemaDefinition(walk)
   compareRoots(walk)
-  const examined = compareTypes(walk)
+  const examined = compareNamedTypes(walk)
   compareDirectives(walk)
-  reportUnresolved(walk)
+  reportDanglingTypes(walk)
   reportUnusedScalars(walk)
   return ok({
     groups: report.finish(),
@@ -45,21 +45,21 @@ export function compareGraphql(
     },
     // SDL does not state its edition of the language.
     spec_versions: { base: null, head: null },
-    unresolved: inOneOrder([...unresolvedOf('base', walk), ...unresolvedOf('head', walk)]),
+    unresolved: sortedReferences([...unresolvedTypes('base', walk), ...unresolvedTypes('head', walk)]),
   })
 }
 
 /** Types that are referred to but not defined. Their content was not compared. */
-function unresolvedOf(side: 'base' | 'head', { references }: GraphqlWalk): readonly UnresolvedReference[] {
+function unresolvedTypes(side: 'base' | 'head', { references }: GraphqlWalk): readonly UnresolvedReference[] {
   return [...references[side].dangling].map(([reference, { coordinate }]) => ({
     side,
     reference,
-    location: composePointer(pathOf(coordinate)),
+    location: composePointer(coordinateSteps(coordinate)),
     tool: null,
   }))
 }
 
-function read(text: string, { limits }: CompareOptions): Result<GraphqlSchema> {
+function readSchema(text: string, { limits }: CompareOptions): Result<GraphqlSchema> {
   const schema = readGraphql(text, limits ?? DEFAULT_DOCUMENT_LIMITS)
   return schema
 }
@@ -69,7 +69,7 @@ function locatorOf(schema: GraphqlSchema): GroupingOptions['locate']['base'] {
   return (_, mark) => (mark === undefined ? null : schema.positionOf(mark))
 }
 
-function compareSchema(walk: GraphqlWalk): void {
+function compareSchemaDefinition(walk: GraphqlWalk): void {
   const { base, head } = walk.sides
   if (base === NO_SCHEMA || head === NO_SCHEMA) return
   const site = new Site(walk, { coordinate: 'the schema', path: ['schema'], type: null })
@@ -94,18 +94,18 @@ function compareRoots(walk: GraphqlWalk): void {
 }
 
 /** References that are unresolved in the head and were not in the base. */
-function reportUnresolved(walk: GraphqlWalk): void {
+function reportDanglingTypes(walk: GraphqlWalk): void {
   const { base, head } = walk.references
   for (const [name, { coordinate, reference }] of head.dangling) {
     if (base.dangling.has(name)) continue
-    const site = new Site(walk, { coordinate, path: pathOf(coordinate), type: null })
+    const site = new Site(walk, { coordinate, path: coordinateSteps(coordinate), type: null })
     const rule = 'graphql-type-reference-unresolved'
     site.add({ rule, side: 'head', mark: reference.mark, after: name })
   }
 }
 
 /** The path of a type, field or argument by its coordinate. */
-function pathOf(coordinate: string): readonly string[] {
+function coordinateSteps(coordinate: string): readonly string[] {
   const [, type = '', field, argument] = /^([^.]+)(?:\.([^(]+))?(?:\(([^:]+):\))?$/.exec(coordinate) ?? []
   const owner = field === undefined ? ['types', type] : ['types', type, 'fields', field]
   return argument === undefined ? owner : [...owner, 'arguments', argument]

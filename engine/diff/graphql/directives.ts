@@ -1,6 +1,6 @@
 /** Directive definitions, matched by name: their locations and arguments. */
 import type { DirectiveDefinition } from '../../contracts/graphql/schema.ts'
-import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
+import { compareDescription, compareDeprecation, compareUsages } from './elements.ts'
 import { compareInputs } from './inputs.ts'
 import { type GraphqlWalk, Site } from './walk.ts'
 
@@ -10,7 +10,7 @@ export function compareDirectives(walk: GraphqlWalk): void {
     const after = head.directives.get(before.name)
     if (after !== undefined) compareDirective(before, after, walk)
     else
-      siteOf(before, walk).add({
+      directiveSite(before, walk).add({
         rule: 'graphql-directive-removed',
         side: 'base',
         mark: before.mark,
@@ -19,16 +19,21 @@ export function compareDirectives(walk: GraphqlWalk): void {
   }
   for (const after of head.directives.values()) {
     if (base.directives.has(after.name)) continue
-    siteOf(after, walk).add({ rule: 'graphql-directive-added', side: 'head', mark: after.mark, after: after.name })
+    directiveSite(after, walk).add({
+      rule: 'graphql-directive-added',
+      side: 'head',
+      mark: after.mark,
+      after: after.name,
+    })
   }
 }
 
-function siteOf({ name }: DirectiveDefinition, walk: GraphqlWalk): Site {
+function directiveSite({ name }: DirectiveDefinition, walk: GraphqlWalk): Site {
   return new Site(walk, { coordinate: `@${name}`, path: ['directives', name], type: null })
 }
 
 function compareDirective(before: DirectiveDefinition, after: DirectiveDefinition, walk: GraphqlWalk): void {
-  const site = siteOf(after, walk)
+  const site = directiveSite(after, walk)
   compareLocations(before, after, site)
   if (before.isRepeatable !== after.isRepeatable) {
     const rule = after.isRepeatable ? 'graphql-directive-repeatable-added' : 'graphql-directive-repeatable-removed'
@@ -38,7 +43,7 @@ function compareDirective(before: DirectiveDefinition, after: DirectiveDefinitio
   const kind = { id: 'directive-argument', noun: 'directive argument', siteOf: inputSite } as const
   compareInputs(before.arguments, after.arguments, kind)
   compareDescription('graphql-directive-description-changed', before, after, site)
-  compareLifecycle('directive', before, after, site)
+  compareDeprecation('directive', before, after, site)
   compareUsages(before, after, 'the directive', site)
 }
 

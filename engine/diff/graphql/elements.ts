@@ -13,7 +13,7 @@ export function compareDescription(rule: GraphqlRuleId, before: Element, after: 
   site.add({ rule, side: 'head', mark: after.mark, before: before.description, after: after.description })
 }
 
-export function compareLifecycle(noun: DeprecableSite, base: Deprecable, head: Deprecable, site: Site): void {
+export function compareDeprecation(noun: DeprecableSite, base: Deprecable, head: Deprecable, site: Site): void {
   const [before, after] = [base.deprecation, head.deprecation]
   if (before === after) return
   const rule =
@@ -43,15 +43,15 @@ export function compareUsages(before: Element, after: Element, noun: string, sit
   const place = { coerced, noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site }
   const { added, removed } = matchRest(written, (usage) => usageText(usage, coerced.get(usage)))
   for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
-    const gone = ofName(removed, name)
-    const come = ofName(added, name)
-    const changed = Math.min(gone.length, come.length)
-    for (const [index, usage] of gone.entries()) {
-      const partner = come[index]
+    const removedOfName = ofName(removed, name)
+    const addedOfName = ofName(added, name)
+    const changed = Math.min(removedOfName.length, addedOfName.length)
+    for (const [index, usage] of removedOfName.entries()) {
+      const partner = addedOfName[index]
       if (partner === undefined) reportUsage(place, 'removed', usage)
-      else reportChanged(place, usage, partner)
+      else reportChangedUsage(place, usage, partner)
     }
-    for (const usage of come.slice(changed)) reportUsage(place, 'added', usage)
+    for (const usage of addedOfName.slice(changed)) reportUsage(place, 'added', usage)
   }
 }
 
@@ -88,7 +88,7 @@ function reportUsage(place: UsagePlace, action: 'added' | 'removed', usage: Dire
   usageSite(place, usage).add({ rule, side, mark: usage.mark, name: place.noun, ...change })
 }
 
-function reportChanged(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
+function reportChangedUsage(place: UsagePlace, before: DirectiveUsage, after: DirectiveUsage): void {
   const { name } = after
   if (!isFederationDirective(name) || !hasArguments(name)) {
     reportArguments(place, before, after)
@@ -111,7 +111,7 @@ function reportArguments(place: UsagePlace, before: DirectiveUsage, after: Direc
     const rule = `graphql-directive-usage-argument-${isAdded ? 'added' : isRemoved ? 'removed' : 'changed'}` as const
     const path = ['directives', after.name, 'arguments', name]
     const site = owner.below(`${owner.coordinate}@${after.name}(${name}:)`, ...path)
-    const texts = { before: argumentText(before, name), after: argumentText(after, name) }
+    const texts = { before: usageArgument(before, name), after: usageArgument(after, name) }
     const source = isRemoved
       ? ({ side: 'base', mark: before.mark } as const)
       : ({ side: 'head', mark: after.mark } as const)
@@ -119,7 +119,7 @@ function reportArguments(place: UsagePlace, before: DirectiveUsage, after: Direc
   }
 }
 
-function argumentText({ arguments: given }: DirectiveUsage, name: string): string | null {
+function usageArgument({ arguments: given }: DirectiveUsage, name: string): string | null {
   const value = given.get(name)
   return value === undefined ? null : `${name}: ${value}`
 }

@@ -3,7 +3,7 @@ import type { InputValue } from '../../contracts/graphql/schema.ts'
 import type { InputChange, InputRuleId, InputSite } from '../../rules/graphql/input-rows.ts'
 import { coercedLiteral } from '../../contracts/graphql/coercion.ts'
 import { relateTypes, type TypeRelation } from './type-relation.ts'
-import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
+import { compareDescription, compareDeprecation, compareUsages } from './elements.ts'
 import type { Site } from './walk.ts'
 
 /** One kind of input: its name in rules and messages, and its place below its owner. */
@@ -30,7 +30,7 @@ export function compareInputs(
   for (const [name, base] of before) {
     const head = after.get(name)
     const site = kind.siteOf(name)
-    if (head === undefined) site.add({ ...gone(base), rule: `graphql-${kind.id}-removed` })
+    if (head === undefined) site.add({ ...removedInput(base), rule: `graphql-${kind.id}-removed` })
     else compareInput(base, head, kind, site)
   }
   for (const [name, head] of after) {
@@ -43,7 +43,7 @@ function addedRule({ type, defaultValue }: InputValue, { id }: InputKind): Input
   return `graphql-${isRequired ? 'required' : 'optional'}-${id}-added`
 }
 
-function gone({ mark, type }: InputValue): { side: 'base'; mark: InputValue['mark']; before: string } {
+function removedInput({ mark, type }: InputValue): { side: 'base'; mark: InputValue['mark']; before: string } {
   return { side: 'base', mark, before: type }
 }
 
@@ -59,13 +59,13 @@ function compareInput(before: InputValue, after: InputValue, kind: InputKind, si
     const rule: InputRuleId = `graphql-${id}-${TYPE_CHANGES[relation]}`
     site.add({ rule, side: 'head', mark: after.mark, before: before.type, after: after.type })
   }
-  compareDefault(before, after, kind, site)
+  compareInputDefault(before, after, kind, site)
   compareDescription(`graphql-${id}-description-changed`, before, after, site)
-  compareLifecycle(id, before, after, site)
+  compareDeprecation(id, before, after, site)
   compareUsages(before, after, `the ${noun}`, site)
 }
 
-function compareDefault(base: InputValue, head: InputValue, { id }: InputKind, site: Site): void {
+function compareInputDefault(base: InputValue, head: InputValue, { id }: InputKind, site: Site): void {
   const [before, after] = [base.defaultValue, head.defaultValue]
   if (before === after) return
   if (before !== null && after !== null) {

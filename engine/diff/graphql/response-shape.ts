@@ -28,19 +28,19 @@ export class ResponseShapes {
   /** A field of another type that had the same shape as the field, and now has another one. */
   conflict(type: string, name: string): ShapeConflict | null {
     const { base, head } = this.#sides
-    const [baseOwn, headOwn] = [fieldOf(base, type, name), fieldOf(head, type, name)]
+    const [baseOwn, headOwn] = [fieldType(base, type, name), fieldType(head, type, name)]
     if (baseOwn === null || headOwn === null) return null
     const others = [...base.types.keys()].sort(byCodeUnit).filter((other) => {
-      const [before, after] = [fieldOf(base, other, name), fieldOf(head, other, name)]
+      const [before, after] = [fieldType(base, other, name), fieldType(head, other, name)]
       const isThere = other !== type && before !== null && after !== null
-      return isThere && isSameShape(baseOwn, before, base) && !isSameShape(headOwn, after, head)
+      return isThere && hasSameResponseShape(baseOwn, before, base) && !hasSameResponseShape(headOwn, after, head)
     })
     if (others.length === 0) return null
     const selections = (this.#selections ??= new Selections(base, this.#references))
     const certain = others.find((other) => selections.contain(type, other))
     const found = certain ?? others.find((other) => selections.perhapsContain(type, other))
     if (found === undefined) return null
-    return { field: `${found}.${name}: ${fieldOf(head, found, name)}`, isCertain: certain !== undefined }
+    return { field: `${found}.${name}: ${fieldType(head, found, name)}`, isCertain: certain !== undefined }
   }
 }
 
@@ -104,13 +104,13 @@ class Selections {
   }
 }
 
-function fieldOf({ types }: GraphqlSchema, type: string, name: string): string | null {
+function fieldType({ types }: GraphqlSchema, type: string, name: string): string | null {
   const owner = types.get(type)
   return owner !== undefined && 'interfaces' in owner ? (owner.fields.get(name)?.type ?? null) : null
 }
 
 /** Objects are compared by their fields. */
-function isSameShape(one: string, other: string, { types }: GraphqlSchema): boolean {
+function hasSameResponseShape(one: string, other: string, { types }: GraphqlSchema): boolean {
   const shapeOf = (type: string): string => {
     const name = namedTypeOf(type)
     const kind = types.get(name)?.kind

@@ -15,14 +15,14 @@ export function relateTypes(before: string, after: string): TypeRelation {
   if (before === after) return 'same'
   if (after === `${before}!`) return 'non-null'
   if (before === `${after}!`) return 'nullable'
-  if (isWithin(after, before)) return 'narrowed'
-  return isWithin(before, after) ? 'widened' : 'changed'
+  if (isSubtype(after, before)) return 'narrowed'
+  return isSubtype(before, after) ? 'widened' : 'changed'
 }
 
 /** Whether every value of the first type is a value of the second. */
-function isWithin(inner: string, outer: string): boolean {
-  if (outer.endsWith('!')) return inner.endsWith('!') && isWithin(inner.slice(0, -1), outer.slice(0, -1))
-  if (inner.endsWith('!')) return isWithin(inner.slice(0, -1), outer)
-  if (outer.startsWith('[')) return inner.startsWith('[') && isWithin(inner.slice(1, -1), outer.slice(1, -1))
+function isSubtype(inner: string, outer: string): boolean {
+  if (outer.endsWith('!')) return inner.endsWith('!') && isSubtype(inner.slice(0, -1), outer.slice(0, -1))
+  if (inner.endsWith('!')) return isSubtype(inner.slice(0, -1), outer)
+  if (outer.startsWith('[')) return inner.startsWith('[') && isSubtype(inner.slice(1, -1), outer.slice(1, -1))
   return inner === outer
 }

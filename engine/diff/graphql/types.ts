@@ -12,7 +12,7 @@ import type {
 } from '../../contracts/graphql/schema.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import { relateTypes, type TypeRelation } from './type-relation.ts'
-import { compareDescription, compareLifecycle, compareUsages } from './elements.ts'
+import { compareDescription, compareDeprecation, compareUsages } from './elements.ts'
 import { compareInputs } from './inputs.ts'
 import { type GraphqlChange, type GraphqlWalk, Site } from './walk.ts'
 
@@ -26,14 +26,14 @@ const NOUNS: Readonly<Record<TypeKind, string>> = {
 }
 
 /** Compares the types of both sides. Returns the number of types that both sides have. */
-export function compareTypes(walk: GraphqlWalk): number {
+export function compareNamedTypes(walk: GraphqlWalk): number {
   const { base, head } = walk.sides
   let examined = 0
   for (const before of base.types.values()) {
     const after = head.types.get(before.name)
     if (after === undefined) {
       const change = { rule: 'graphql-type-removed', side: 'base', before: NOUNS[before.kind] } as const
-      siteOf(before, walk).add({ ...change, mark: before.mark, detail: NOUNS[before.kind] })
+      typeSite(before, walk).add({ ...change, mark: before.mark, detail: NOUNS[before.kind] })
     } else {
       compareType(before, after, walk)
       examined++
@@ -42,7 +42,7 @@ export function compareTypes(walk: GraphqlWalk): number {
   for (const after of head.types.values()) {
     if (base.types.has(after.name)) continue
     const change = { rule: 'graphql-type-added', side: 'head', after: NOUNS[after.kind] } as const
-    siteOf(after, walk).add({ ...change, mark: after.mark, detail: NOUNS[after.kind] })
+    typeSite(after, walk).add({ ...change, mark: after.mark, detail: NOUNS[after.kind] })
     if (after.kind === 'object') reportNewImplementations(after, walk)
   }
   return examined
@@ -53,17 +53,17 @@ function reportNewImplementations({ name, interfaces }: CompositeType, walk: Gra
   const { sides, references } = walk
   for (const { name: known, mark } of interfaces.values()) {
     if (sides.base.types.get(known)?.kind !== 'interface' || !references.base.outputs.has(known)) continue
-    const place = siteOf({ name }, walk).below(`${name}/${known}`, 'interfaces', known)
+    const place = typeSite({ name }, walk).below(`${name}/${known}`, 'interfaces', known)
     place.add({ rule: 'graphql-interface-implementation-added', side: 'head', mark, after: known, name })
   }
 }
 
-function siteOf({ name }: Pick<NamedType, 'name'>, walk: GraphqlWalk): Site {
+function typeSite({ name }: Pick<NamedType, 'name'>, walk: GraphqlWalk): Site {
   return new Site(walk, { coordinate: name, path: ['types', name], type: name })
 }
 
 function compareType(before: NamedType, after: NamedType, walk: GraphqlWalk): void {
-  const site = siteOf(after, walk)
+  const site = typeSite(after, walk)
   compareDescription('graphql-type-description-changed', before, after, site)
   if (before.kind === 'scalar' && after.kind === 'scalar') compareScalars(before, after, site)
   else if (before.kind === 'union' && after.kind === 'union') compareUnions(before, after, site)
@@ -153,7 +153,7 @@ function compareEnums(before: EnumType, after: EnumType, site: Site): void {
       continue
     }
     compareDescription('graphql-enum-value-description-changed', base, value, valueSite(name))
-    compareLifecycle('enum-value', base, value, valueSite(name))
+    compareDeprecation('enum-value', base, value, valueSite(name))
     compareUsages(base, value, 'the enum value', valueSite(name))
   }
 }
@@ -172,7 +172,7 @@ function compareComposites(before: CompositeType, after: CompositeType, site: Si
   const fieldSite = (name: string): Site => site.below(`${after.name}.${name}`, 'fields', name)
   for (const field of before.fields.values()) {
     const head = after.fields.get(field.name)
-    if (head !== undefined) compareField(after.name, field, head, fieldSite(field.name))
+    if (head !== undefined) compareFieldDefinition(after.name, field, head, fieldSite(field.name))
     else reportField('removed', field, fieldSite(field.name))
   }
   for (const field of after.fields.values()) {
@@ -201,7 +201,7 @@ const CONFLICT_RULES = {
   perhaps: 'graphql-field-null-perhaps-conflict',
 } as const satisfies Readonly<Record<string, GraphqlRuleId>>
 
-function compareField(owner: string, before: Field, after: Field, site: Site): void {
+function compareFieldDefinition(owner: string, before: Field, after: Field, site: Site): void {
   const relation = relateTypes(before.type, after.type)
   if (relation !== 'same') {
     const conflict =
@@ -213,6 +213,6 @@ function compareField(owner: string, before: Field, after: Field, site: Site): v
   const siteOf = (name: string): Site => site.below(`${site.coordinate}(${name}:)`, 'arguments', name)
   compareInputs(before.arguments, after.arguments, { id: 'argument', noun: 'argument', siteOf })
   compareDescription('graphql-field-description-changed', before, after, site)
-  compareLifecycle('field', before, after, site)
+  compareDeprecation('field', before, after, site)
   compareUsages(before, after, 'the field', site)
 }

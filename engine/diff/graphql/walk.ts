@@ -80,7 +80,7 @@ export function graphqlWalk(
       subject: coordinate,
       location: composePointer(site.path),
       facts: { name, detail },
-      places: (message, { level }) => placesOf(site, references[change.side], level === 'info', message),
+      places: (message, { level }) => reachedOperations(site, references[change.side], level === 'info', message),
       touches: ({ direction }, { operation }) => ({
         endpoint: operation && `${operation.method} ${operation.path}`,
         param: direction === 'request' ? coordinate : null,
@@ -92,7 +92,7 @@ export function graphqlWalk(
 }
 
 /** The field of an operation is its own place. Deeper elements are placed at the operations that use them. */
-function placesOf(
+function reachedOperations(
   site: SchemaElement,
   references: References,
   isInfo: boolean,
@@ -103,9 +103,13 @@ function placesOf(
   const own = isField ? references.operations.get(`${type}.${field}`) : undefined
   const place = { operation: own ?? null, tool: null, message, detail: '' }
   const reached = own !== undefined || site.type === null || isInfo ? null : references.operationsOf(site.type)
-  return reached?.map((operation) => ({ ...place, operation, message: `${message} (${nameOf(operation)})` })) ?? [place]
+  return (
+    reached?.map((operation) => ({ ...place, operation, message: `${message} (${rootFieldLabel(operation)})` })) ?? [
+      place,
+    ]
+  )
 }
 
-function nameOf({ method, path }: Operation): string {
+function rootFieldLabel({ method, path }: Operation): string {
   return `${method.toLowerCase()} ${path}`
 }

@@ -2,7 +2,6 @@
  * Compares two texts of a JSON Schema into finding groups. The root is compared first, then the definitions that it
  * does not reach.
  */
-import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { FormatOptions, FormatComparison } from '../../model/format.ts'
 import {
   definitionsOf,
@@ -10,7 +9,12 @@ import {
   readJsonSchema,
   type JsonSchemaContract,
 } from '../../contracts/json-schema/document.ts'
-import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
+import {
+  danglingReferences,
+  sortedReferences,
+  unresolvedIn,
+  type UnresolvedReference,
+} from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
 import { JSON_SCHEMA_RULES, type JsonSchemaRuleId } from '../../rules/json-schema/rows.ts'
@@ -23,6 +27,7 @@ import { contractWalk, type ContractWalk } from '../contract-walk.ts'
 import { compareMalformed } from '../malformed-parts.ts'
 import { walkOptionsOf } from '../options.ts'
 import { readSides } from '../sides.ts'
+import { keysOfBoth } from '../match.ts'
 
 type SchemaWalk = ContractWalk<JsonSchemaRuleId>
 type AddSchemaChange = SchemaWalk['add']
@@ -43,7 +48,8 @@ export function compareJsonSchemas(
   const judge = judgeById<JsonSchemaRuleId>(JSON_SCHEMA_RULES)
   const report = new Report({ ...judge, levels: options.levels, sha256, locate })
   const walk = contractWalk(report, lifecycle.value)
-  const examined = base === null || head === null ? reportPresence(base, head, walk.add) : compareBoth(base, head, walk)
+  const examined =
+    base === null || head === null ? reportAddedOrRemoved(base, head, walk.add) : compareBoth(base, head, walk)
   return ok({
     groups: report.finish(),
     stats: {
@@ -52,18 +58,21 @@ export function compareJsonSchemas(
       touched: report.touched,
     },
     spec_versions: { base: base?.draft ?? null, head: head?.draft ?? null },
-    unresolved: inOneOrder([...unresolvedOf('base', base), ...unresolvedOf('head', head)]),
+    unresolved: sortedReferences([...unresolvedReferences('base', base), ...unresolvedReferences('head', head)]),
   })
 }
 
-function unresolvedOf(side: 'base' | 'head', contract: JsonSchemaContract | null): readonly UnresolvedReference[] {
+function unresolvedReferences(
+  side: 'base' | 'head',
+  contract: JsonSchemaContract | null,
+): readonly UnresolvedReference[] {
   if (contract === null) return []
   const { root, source } = contract
   const resolve = (reference: string, from: Located): Located | null => source.find(reference, from)
   return unresolvedIn(side, danglingReferences({ root, resolve, baseOf: (from) => source.baseOf(from) }))
 }
 
-function reportPresence(
+function reportAddedOrRemoved(
   base: JsonSchemaContract | null,
   head: JsonSchemaContract | null,
   add: AddSchemaChange,
@@ -77,11 +86,11 @@ function reportPresence(
 
 function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: SchemaWalk): number {
   const { add } = walk
-  compareIdentity(base, head, add)
+  compareDraftAndAddress(base, head, add)
   const comparison = new SchemaComparison({ before: base.source, after: head.source })
   const root = comparison.compare(base.root, head.root)
   const [baseDefinitions, headDefinitions] = [definitionsOf(base), definitionsOf(head)]
-  const names = [...new Set([...baseDefinitions.keys(), ...headDefinitions.keys()])].sort(byCodeUnit)
+  const names = keysOfBoth(baseDefinitions.keys(), headDefinitions.keys())
   const definitions = names.flatMap((name): readonly NamedPair[] => {
     const [before, after] = [baseDefinitions.get(name), headDefinitions.get(name)]
     if (before !== undefined && after !== undefined)
@@ -91,7 +100,7 @@ function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: S
   })
   comparison.complete()
   reportPairs(walk, [{ pair: root, lead: [] }, ...definitions], comparison)
-  reportNewDangling(base, head, add)
+  reportDanglingSchemas(base, head, add)
   compareMalformed(malformedKeywords(base), malformedKeywords(head), ({ place, ...change }) =>
     add({ ...change, rule: 'schema-part-malformed', subject: place, name: place }),
   )
@@ -141,7 +150,7 @@ function reportDefinition(
 }
 
 /** Clients cannot rely on a dialect or an address that was not stated. */
-function compareIdentity(base: JsonSchemaContract, head: JsonSchemaContract, add: AddSchemaChange): void {
+function compareDraftAndAddress(base: JsonSchemaContract, head: JsonSchemaContract, add: AddSchemaChange): void {
   if (base.draft !== null && head.draft !== null && base.draft !== head.draft) {
     const located = { value: head.draft, at: stepInto(ROOT, '$schema'), document: '' }
     add({
@@ -153,7 +162,7 @@ function compareIdentity(base: JsonSchemaContract, head: JsonSchemaContract, add
       after: head.draft,
     })
   }
-  const [before, after] = [addressOf(base), addressOf(head)]
+  const [before, after] = [schemaAddress(base), schemaAddress(head)]
   if (before === null || before.address === after?.address) return
   const located = { value: null, at: stepInto(ROOT, (after ?? before).keyword), document: '' }
   const change = { subject: '$id', before: before.address, after: after?.address ?? null, located }
@@ -161,7 +170,10 @@ function compareIdentity(base: JsonSchemaContract, head: JsonSchemaContract, add
 }
 
 /** Draft 4 calls it `id`. A trailing empty fragment has no meaning. */
-function addressOf({ root, draft }: JsonSchemaContract): { readonly keyword: string; readonly address: string } | null {
+function schemaAddress({
+  root,
+  draft,
+}: JsonSchemaContract): { readonly keyword: string; readonly address: string } | null {
   if (!isRecord(root.value)) return null
   const keyword = draft === 'draft-04' || draft === 'draft-03' ? 'id' : '$id'
   const stated = root.value[keyword]
@@ -169,7 +181,7 @@ function addressOf({ root, draft }: JsonSchemaContract): { readonly keyword: str
 }
 
 /** References that are unresolved in the head and were not in the base. */
-function reportNewDangling(base: JsonSchemaContract, head: JsonSchemaContract, add: AddSchemaChange): void {
+function reportDanglingSchemas(base: JsonSchemaContract, head: JsonSchemaContract, add: AddSchemaChange): void {
   const known = new Set(base.source.dangling.map(({ reference }) => reference))
   for (const { reference, holder } of head.source.dangling) {
     if (known.has(reference)) continue

@@ -14,7 +14,12 @@ import {
 } from '../../contracts/k8s-crd/contract.ts'
 import { malformedCrdParts } from '../../contracts/k8s-crd/parts.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { danglingReferences, inOneOrder, unresolvedIn, type UnresolvedReference } from '../../contracts/unresolved.ts'
+import {
+  danglingReferences,
+  sortedReferences,
+  unresolvedIn,
+  type UnresolvedReference,
+} from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
 import { Report } from '../../rules/judging/report.ts'
@@ -44,7 +49,7 @@ export function compareCrds(
 ): Result<FormatComparison> {
   const lifecycle = walkOptionsOf(options)
   if (!lifecycle.ok) return lifecycle
-  const sides = readSides(before, after, (text) => read(text, options))
+  const sides = readSides(before, after, (text) => readBundle(text, options))
   if (!sides.ok) return sides
   const { base, head } = sides.value
   const locate = { base: base.locate, head: head.locate }
@@ -52,7 +57,7 @@ export function compareCrds(
   const walk = contractWalk(report, lifecycle.value)
   let examined = 0
   for (const name of [...new Set([...base.crds.keys(), ...head.crds.keys()])].sort(byCodeUnit)) {
-    examined += compareNamed(name, base.crds.get(name), head.crds.get(name), walk)
+    examined += compareCrd(name, base.crds.get(name), head.crds.get(name), walk)
   }
   return ok({
     groups: report.finish(),
@@ -62,19 +67,19 @@ export function compareCrds(
       touched: report.touched,
     },
     spec_versions: { base: base.apiVersion, head: head.apiVersion },
-    unresolved: inOneOrder([...unresolvedOf('base', base), ...unresolvedOf('head', head)]),
+    unresolved: sortedReferences([...unresolvedInSchemas('base', base), ...unresolvedInSchemas('head', head)]),
   })
 }
 
 /** Kubernetes resolves no reference, so the target of one was not compared (apiextensions v1, structural schemas). */
-function unresolvedOf(side: 'base' | 'head', { crds }: CrdBundle): readonly UnresolvedReference[] {
+function unresolvedInSchemas(side: 'base' | 'head', { crds }: CrdBundle): readonly UnresolvedReference[] {
   const schemas = [...crds.values()].flatMap(({ versions }) => [...versions.values()].map(({ schema }) => schema))
   return schemas.flatMap((root) =>
     root === null ? [] : unresolvedIn(side, danglingReferences({ root, resolve: () => null })),
   )
 }
 
-function read(text: string, options: CompareOptions): Result<CrdBundle> {
+function readBundle(text: string, options: CompareOptions): Result<CrdBundle> {
   if (text === '') return ok(NOTHING)
   const document = readDocuments(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
   const bundle = document.ok ? readCrds(document.value) : document
@@ -85,7 +90,7 @@ function countVersions({ crds }: CrdBundle): number {
   return [...crds.values()].reduce((sum, { versions }) => sum + versions.size, 0)
 }
 
-function compareNamed(name: string, base: Crd | undefined, head: Crd | undefined, walk: CrdWalk): number {
+function compareCrd(name: string, base: Crd | undefined, head: Crd | undefined, walk: CrdWalk): number {
   if (base === undefined || head === undefined) {
     const there = head ?? base
     if (there === undefined) return 0

@@ -56,7 +56,7 @@ function descend({ before, after, steps }: ExtensionPart, add: AddExtensionChang
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
 
 /** A map that is no map any more: its members are dropped, unless they are kept unseen. */
-function comparePruning({ before, base, head, steps }: ExtensionPart, add: AddExtensionChange): void {
+function compareAdditionalProperties({ before, base, head, steps }: ExtensionPart, add: AddExtensionChange): void {
   const member = 'additionalProperties'
   const [baseIsMap, headIsMap] = [base, head].map((schema) => isRecord(schema[member]) || schema[member] === true)
   const located = memberOf(before, member)
@@ -86,7 +86,7 @@ const FLAGS: readonly { readonly member: string; readonly became: CrdRuleId; rea
 
 function compareFlags(part: ExtensionPart, add: AddExtensionChange): void {
   const { before, after, base, head, steps } = part
-  comparePruning(part, add)
+  compareAdditionalProperties(part, add)
   for (const { member, became, ceased } of FLAGS) {
     const flags = { before: base[member] === true, after: head[member] === true }
     if (flags.before === flags.after) continue
@@ -112,14 +112,14 @@ function compareMerging({ base, head, steps, ...part }: ExtensionPart, add: AddE
     const rule = listAfter === ATOMIC ? 'crd-list-type-loosened' : 'crd-list-type-tightened'
     emit('x-kubernetes-list-type', rule, listBefore, listAfter)
   } else if (listAfter === 'map') {
-    const [before, after] = [keysOf(base), keysOf(head)]
+    const [before, after] = [listMapKeys(base), listMapKeys(head)]
     if (!isEqual(before, after)) emit('x-kubernetes-list-map-keys', 'crd-list-map-keys-changed', before, after)
   }
   const [mapBefore, mapAfter] = [base['x-kubernetes-map-type'] ?? GRANULAR, head['x-kubernetes-map-type'] ?? GRANULAR]
   if (mapBefore !== mapAfter) emit('x-kubernetes-map-type', 'crd-map-type-changed', mapBefore, mapAfter)
 }
 
-function keysOf(schema: JsonRecord): readonly string[] {
+function listMapKeys(schema: JsonRecord): readonly string[] {
   const keys: unknown = schema['x-kubernetes-list-map-keys']
   return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string').sort(byCodeUnit) : []
 }
@@ -128,7 +128,7 @@ const VALIDATIONS = 'x-kubernetes-validations'
 
 /** Rules are matched by expression, however it is laid out. Their messages may change. */
 function compareRules({ steps, ...part }: ExtensionPart, add: AddExtensionChange): void {
-  const [base, head] = [rulesOf(part.before), rulesOf(part.after)]
+  const [base, head] = [validationRules(part.before), validationRules(part.after)]
   for (const [key, { expression, located }] of base) {
     if (!head.has(key)) add({ rule: 'crd-validation-rule-removed', steps, located, side: 'base', before: expression })
   }
@@ -140,7 +140,7 @@ function compareRules({ steps, ...part }: ExtensionPart, add: AddExtensionChange
       const rule = runsOnCreation(located) ? 'crd-validation-rule-added' : 'crd-validation-rule-removed'
       const text = `${expression} (on creation)`
       add({ ...place, rule, before: text, after: text })
-    } else if (!isEqual(messageOf(known), messageOf(located))) {
+    } else if (!isEqual(ruleMessage(known), ruleMessage(located))) {
       const [before, after] = [known.value, located.value]
       add({ rule: 'crd-validation-rule-reworded', steps, located, side: 'head', name: expression, before, after })
     }
@@ -153,7 +153,7 @@ function runsOnCreation({ value }: Located): boolean {
 }
 
 /** The members of a rule beside its expression, with the defaults of ValidationRule (apiextensions.k8s.io/v1). */
-function messageOf({ value }: Located): unknown {
+function ruleMessage({ value }: Located): unknown {
   return isRecord(value) ? { reason: 'FieldValueInvalid', optionalOldSelf: false, ...value, rule: null } : value
 }
 
@@ -180,7 +180,7 @@ interface ValidationRule {
   readonly located: Located
 }
 
-function rulesOf(schema: Located): ReadonlyMap<string, ValidationRule> {
+function validationRules(schema: Located): ReadonlyMap<string, ValidationRule> {
   const rules = new Map<string, ValidationRule>()
   for (const located of locatedItems(memberOf(schema, VALIDATIONS))) {
     const expression = isRecord(located.value) ? located.value['rule'] : undefined

@@ -14,14 +14,14 @@ import type { ContractChange } from '../contract-walk.ts'
 export type AddCrdChange = (change: Omit<ContractChange<CrdRuleId>, 'endpoint'>) => void
 
 export function compareResource(base: Crd, head: Crd, add: AddCrdChange): void {
-  compareIdentity(base, head, add)
-  compareNames(base, head, add)
-  comparePruning(base, head, add)
+  compareScopeAndGroup(base, head, add)
+  compareResourceNames(base, head, add)
+  comparePreservedFields(base, head, add)
   compareConversion(base, head, add)
   compareVersionLists(base, head, add)
 }
 
-function compareIdentity({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
+function compareScopeAndGroup({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
   for (const [member, rule] of [
     ['scope', 'crd-scope-changed'],
     ['group', 'crd-group-changed'],
@@ -38,7 +38,7 @@ function placeOf(base: Located, head: Located | null) {
 }
 
 /** v1beta1 could keep the unknown fields of all versions. */
-function comparePruning({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
+function comparePreservedFields({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
   const member = 'preserveUnknownFields'
   const [baseMember, headMember] = [memberOf(base, member), memberOf(head, member)]
   const [before, after] = [baseMember?.value === true, headMember?.value === true]
@@ -54,20 +54,20 @@ const IMPLIED: Readonly<Record<string, (kind: string) => string>> = lookupTable(
   listKind: (kind) => `${kind}List`,
 })
 
-function compareNames({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
+function compareResourceNames({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
   const [baseNames, headNames] = [memberOf(base, 'names'), memberOf(head, 'names')]
   if (!isRecord(baseNames?.value) || !isRecord(headNames?.value) || headNames === null) return
   for (const member of ['kind', 'plural', 'singular', 'listKind']) {
-    const [before, after] = [nameOf(baseNames.value, member), nameOf(headNames.value, member)]
+    const [before, after] = [effectiveName(baseNames.value, member), effectiveName(headNames.value, member)]
     if (before === after || before === null) continue
     const located = memberOf(headNames, member) ?? headNames
     add({ rule: 'crd-name-changed', subject: member, name: member, side: 'head', located, before, after })
   }
   for (const [member, rule] of NAME_LISTS)
-    compareTexts(textItems(baseNames, member), textItems(headNames, member), rule, add)
+    compareNameLists(textItems(baseNames, member), textItems(headNames, member), rule, add)
 }
 
-function nameOf(names: JsonRecord, member: string): string | null {
+function effectiveName(names: JsonRecord, member: string): string | null {
   const { kind } = names
   const stated = names[member]
   if (typeof stated === 'string' && stated !== '') return stated
@@ -79,7 +79,7 @@ const NAME_LISTS = [
   ['categories', 'crd-category'],
 ] as const
 
-function compareTexts(
+function compareNameLists(
   base: ReadonlyMap<string, Located>,
   head: ReadonlyMap<string, Located>,
   rule: 'crd-short-name' | 'crd-category',
@@ -142,7 +142,7 @@ function compareVersionLists(base: Crd, head: Crd, add: AddCrdChange): void {
     } else if (before !== undefined && after === undefined) {
       const rule = before.isServed ? 'crd-version-removed' : 'crd-version-retired'
       add({ rule, subject: name, name, side: 'base', located: before.located, before: name })
-    } else if (before !== undefined && after !== undefined) compareLife(before, after, add)
+    } else if (before !== undefined && after !== undefined) compareVersionLifecycle(before, after, add)
   }
   const [before, after] = [base, head].map(storedNames)
   if (before === after) return
@@ -161,7 +161,7 @@ export function storedIn({ versions }: Crd): CrdVersion | null {
   return [...versions.values()].find(({ isStored }) => isStored) ?? null
 }
 
-function compareLife(base: CrdVersion, head: CrdVersion, add: AddCrdChange): void {
+function compareVersionLifecycle(base: CrdVersion, head: CrdVersion, add: AddCrdChange): void {
   const { name } = head
   const emit = (member: string, rule: CrdRuleId, before: boolean, after: boolean): void => {
     const located = memberOf(head.located, member) ?? head.located

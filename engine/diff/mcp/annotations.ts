@@ -7,8 +7,9 @@ import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, pointerOf, type JsonRecord } from '../../schema/located.ts'
+import { pointerOf, type JsonRecord } from '../../schema/located.ts'
 import type { McpWalk } from './walk.ts'
+import { membersOf } from '../../schema/subschemas.ts'
 
 interface Hint {
   readonly name: string
@@ -37,19 +38,17 @@ const HINTS: readonly Hint[] = [
 /** Has a meaning only for tools that change something (MCP ToolAnnotations). */
 const OF_WRITERS: ReadonlySet<string> = new Set(['destructiveHint', 'idempotentHint'])
 
-const NO_MEMBERS: JsonRecord = {}
-
 export function compareAnnotations(before: McpItem, after: McpItem, walk: McpWalk): void {
-  const base = membersOf(before, 'annotations')
-  const head = membersOf(after, 'annotations')
+  const base = membersOf(before.value, 'annotations')
+  const head = membersOf(after.value, 'annotations')
   for (const hint of HINTS) {
     if (base[hint.name] === head[hint.name]) continue
     const rule = judgeHint(hint, base, head)
-    if (rule !== null) reportMember({ before, after, walk }, rule, 'annotations', hint.name)
+    if (rule !== null) reportToolMember({ before, after, walk }, rule, 'annotations', hint.name)
   }
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
     if (name === 'title' || HINTS.some((hint) => hint.name === name) || isEqual(base[name], head[name])) continue
-    reportMember({ before, after, walk }, 'mcp-tool-annotation-changed', 'annotations', name)
+    reportToolMember({ before, after, walk }, 'mcp-tool-annotation-changed', 'annotations', name)
   }
 }
 
@@ -83,22 +82,17 @@ const TASK_RULES: Readonly<Record<string, McpRuleId>> = lookupTable({
 
 /** Whether a tool is called as a task. Without the member it is not (MCP 2025-11-25). */
 export function compareExecution(before: McpItem, after: McpItem, walk: McpWalk): void {
-  const [base, head] = [membersOf(before, 'execution'), membersOf(after, 'execution')]
+  const [base, head] = [membersOf(before.value, 'execution'), membersOf(after.value, 'execution')]
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
     if (name === 'taskSupport' || isEqual(base[name], head[name])) continue
-    reportMember({ before, after, walk }, 'mcp-tool-execution-changed', 'execution', name)
+    reportToolMember({ before, after, walk }, 'mcp-tool-execution-changed', 'execution', name)
   }
   const baseSupport = base['taskSupport'] ?? 'forbidden'
   const headSupport = head['taskSupport'] ?? 'forbidden'
   if (baseSupport === headSupport) return
   const rule =
     typeof headSupport === 'string' && Object.hasOwn(TASK_RULES, headSupport) ? TASK_RULES[headSupport] : undefined
-  reportMember({ before, after, walk }, rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport')
-}
-
-function membersOf(item: McpItem, member: string): JsonRecord {
-  const value = item.value[member]
-  return isRecord(value) ? value : NO_MEMBERS
+  reportToolMember({ before, after, walk }, rule ?? 'mcp-tool-task-required', 'execution', 'taskSupport')
 }
 
 interface ToolSides {
@@ -107,21 +101,21 @@ interface ToolSides {
   readonly walk: McpWalk
 }
 
-function reportMember(
+function reportToolMember(
   { before, after, walk }: ToolSides,
   rule: McpRuleId,
   owner: 'annotations' | 'execution',
   name: string,
 ): void {
-  const head = membersOf(after, owner)[name]
-  const isGone = head === undefined
+  const head = membersOf(after.value, owner)[name]
+  const isRemoved = head === undefined
   walk.add({
     rule,
     subject: `${owner}/${name}`,
-    side: isGone ? 'base' : 'head',
-    location: `${pointerOf(isGone ? before.at : after.at)}${composePointer([owner, name])}`,
+    side: isRemoved ? 'base' : 'head',
+    location: `${pointerOf(isRemoved ? before.at : after.at)}${composePointer([owner, name])}`,
     name,
-    before: membersOf(before, owner)[name] ?? null,
+    before: membersOf(before.value, owner)[name] ?? null,
     after: head ?? null,
   })
 }

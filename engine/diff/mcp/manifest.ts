@@ -3,7 +3,7 @@ import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { readMcpManifest, type McpItems, type McpManifest } from '../../contracts/mcp-manifest.ts'
-import { inOneOrder } from '../../contracts/unresolved.ts'
+import { sortedReferences } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
 import { Report } from '../../rules/judging/report.ts'
@@ -37,7 +37,7 @@ export function compareMcpManifests(
   options: CompareOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
-  const sides = readSides(before, after, (text) => read(text, options))
+  const sides = readSides(before, after, (text) => readManifest(text, options))
   if (!sides.ok) return sides
   const { base, head } = sides.value
   const locate = { base: base.locate, head: head.locate }
@@ -53,14 +53,14 @@ export function compareMcpManifests(
       touched: report.touched,
     },
     spec_versions: { base: base.protocolVersion, head: head.protocolVersion },
-    unresolved: inOneOrder([
+    unresolved: sortedReferences([
       ...unresolvedOfTools('base', base.lists.tools),
       ...unresolvedOfTools('head', head.lists.tools),
     ]),
   })
 }
 
-function read(text: string, options: CompareOptions): Result<McpManifest> {
+function readManifest(text: string, options: CompareOptions): Result<McpManifest> {
   if (text === '') return ok(NOTHING)
   const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
   const manifest = document.ok

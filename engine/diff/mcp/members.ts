@@ -9,7 +9,8 @@ import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { McpWalk } from './walk.ts'
-import { compareToolSecurity, SECURITY_SCHEMES } from './security.ts'
+import { compareToolSecurity, SECURITY_SCHEMES, valueAt } from './security.ts'
+import { keysOfBoth } from '../match.ts'
 
 /** The owner of the compared members. */
 interface MemberHolder {
@@ -96,7 +97,7 @@ export function compareOthers(
   const [owner] = path
   const base = owner === undefined ? holder.before.value : recordAt(holder.before, owner)
   const head = owner === undefined ? holder.after.value : recordAt(holder.after, owner)
-  for (const name of [...new Set([...Object.keys(base), ...Object.keys(head)])].sort(byCodeUnit)) {
+  for (const name of keysOfBoth(Object.keys(base), Object.keys(head))) {
     if (isLeftOut(name) || isEqual(memberOf(base, name), memberOf(head, name))) continue
     reportMember(holder, rule, [...path, name])
   }
@@ -109,21 +110,17 @@ function reportMember(
   detail = '',
 ): void {
   const [base, head] = [valueAt(before.value, path), valueAt(after.value, path)]
-  const isGone = head === null
+  const isRemoved = head === null
   walk.add({
     rule,
     subject: `${subject}${path.join('/')}`,
-    side: isGone ? 'base' : 'head',
-    location: `${pointerOf((isGone ? before : after).at)}${composePointer(path)}`,
+    side: isRemoved ? 'base' : 'head',
+    location: `${pointerOf((isRemoved ? before : after).at)}${composePointer(path)}`,
     name: path.join('.'),
     before: base,
     after: head,
     detail,
   })
-}
-
-function valueAt(root: JsonRecord, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, name) => (isRecord(value) ? memberOf(value, name) : null), root) ?? null
 }
 
 /** Absent and null are equal. */

@@ -1,5 +1,4 @@
 /** Prompts, resources and resource templates of a manifest, matched by name or address. */
-import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem, McpItems, McpList } from '../../contracts/mcp-manifest.ts'
 import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
 import type { McpRuleId } from '../../rules/mcp/rows.ts'
@@ -7,7 +6,8 @@ import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located 
 import { isSameMediaType } from '../openapi/media-types.ts'
 import { compareOfferMembers, compareOthers } from './members.ts'
 import { addMalformed, NOTHING_MALFORMED, type McpWalk } from './walk.ts'
-import { compareTexts, findNewSigns } from './texts.ts'
+import { compareDescriptions, findNewSigns } from './texts.ts'
+import { keysOfBoth } from '../match.ts'
 
 interface OfferKind {
   readonly list: Exclude<McpList, 'tools'>
@@ -43,7 +43,7 @@ export const OFFER_KINDS: readonly OfferKind[] = [
 ]
 
 export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems, whole: McpWalk): void {
-  for (const name of [...new Set([...before.keys(), ...after.keys()])].sort(byCodeUnit)) {
+  for (const name of keysOfBoth(before.keys(), after.keys())) {
     const base = before.get(name)
     const head = after.get(name)
     const subject = `${kind.list}/${name}`
@@ -53,7 +53,7 @@ export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems
       addMalformed(before, after, `${subject} `, walk)
       kind.compare(base, head, walk)
       compareOfferMembers(base, head, subject, walk)
-      compareTexts(base, head, `${kind.noun} ${name}`, walk)
+      compareDescriptions(base, head, `${kind.noun} ${name}`, walk)
     } else if (base !== undefined) {
       const place = { subject, side: 'base', location: pointerOf(base.at) } as const
       walk.add({ ...place, rule: kind.removed, name, before: name })
@@ -72,8 +72,8 @@ interface PromptArgument extends Located {
 }
 
 function comparePromptArguments(before: McpItem, after: McpItem, walk: McpWalk): void {
-  const [baseArguments, headArguments] = [argumentsOf(before), argumentsOf(after)]
-  for (const name of [...new Set([...baseArguments.keys(), ...headArguments.keys()])].sort(byCodeUnit)) {
+  const [baseArguments, headArguments] = [promptArguments(before), promptArguments(after)]
+  for (const name of keysOfBoth(baseArguments.keys(), headArguments.keys())) {
     const [base, head] = [baseArguments.get(name), headArguments.get(name)]
     if (base !== undefined && head !== undefined)
       compareArgumentMembers(base, head, `prompts/${after.name}/${name}/`, walk)
@@ -106,7 +106,7 @@ function judgeArgument(before: PromptArgument | undefined, after: PromptArgument
   return before?.isRequired === false ? null : 'mcp-prompt-argument-optional'
 }
 
-function argumentsOf(prompt: McpItem): ReadonlyMap<string, PromptArgument> {
+function promptArguments(prompt: McpItem): ReadonlyMap<string, PromptArgument> {
   const found = new Map<string, PromptArgument>()
   const list = memberOf(prompt, 'arguments')
   const values: readonly unknown[] = Array.isArray(list?.value) ? list.value : []

@@ -32,7 +32,7 @@ export function findRenames(removed: readonly McpItem[], added: readonly McpItem
     .map(portray)
     .flatMap((base) =>
       candidates
-        .map((head) => ({ from: base.item.name, to: head.item, likeness: likenessOf(base, head) }))
+        .map((head) => ({ from: base.item.name, to: head.item, likeness: similarityOf(base, head) }))
         .filter(({ likeness }) => likeness >= SAME_TOOL),
     )
   pairs.sort((a, b) => b.likeness - a.likeness || byCodeUnit(a.from, b.from) || byCodeUnit(a.to.name, b.to.name))
@@ -68,16 +68,16 @@ function portray(item: McpItem): Portrait {
     item,
     schema: shapeKey([inputSchema ?? {}, outputSchema ?? {}]),
     properties: new Set(Object.keys(properties)),
-    words: wordsOf(typeof description === 'string' ? description : ''),
-    nameParts: wordsOf(item.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')),
+    words: wordSet(typeof description === 'string' ? description : ''),
+    nameParts: wordSet(item.name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')),
   }
 }
 
-function wordsOf(text: string): ReadonlySet<string> {
+function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
 }
 
-function likenessOf(base: Portrait, head: Portrait): number {
+function similarityOf(base: Portrait, head: Portrait): number {
   const schema = base.schema === head.schema ? 1 : shared(base.properties, head.properties)
   const hasArguments = base.properties.size + head.properties.size > 0
   // Without arguments the schemas carry no signal, so the texts decide.

@@ -23,10 +23,15 @@ type SchemaMember = 'inputSchema' | 'outputSchema'
 
 /** Compares both schemas of a tool. Returns the number of compared schemas. */
 export function compareToolSchemas(before: McpItem, after: McpItem, walk: McpWalk): number {
-  const input = compareSchema(memberOrAny(before, 'inputSchema'), memberOrAny(after, 'inputSchema'), TOOL_INPUT, walk)
+  const input = compareToolSchema(
+    memberOrAny(before, 'inputSchema'),
+    memberOrAny(after, 'inputSchema'),
+    TOOL_INPUT,
+    walk,
+  )
   const base = memberOf(before, 'outputSchema')
   const head = memberOf(after, 'outputSchema')
-  if (base !== null && head !== null) return input + compareSchema(base, head, TOOL_OUTPUT, walk)
+  if (base !== null && head !== null) return input + compareToolSchema(base, head, TOOL_OUTPUT, walk)
   if (base === null && head === null) return input
   reportOutputSchema(base, head, walk)
   return input
@@ -59,7 +64,7 @@ export function reportMalformedSchemas(before: McpItem | null, after: McpItem, w
 }
 
 function malformedIn(schema: Located | null): ReturnType<typeof malformedMcpParts> {
-  return schema === null ? new Map() : malformedMcpParts(schema, 'tool schema', sourceOf(schema))
+  return schema === null ? new Map() : malformedMcpParts(schema, 'tool schema', schemaSource(schema))
 }
 
 /** Only values matter for tools: their schemas have no life cycle. */
@@ -70,20 +75,20 @@ const LIFECYCLE: LifecycleOptions = {
   minimumStability: 'draft',
 }
 
-function compareSchema(before: Located, after: Located, sites: SitePair, walk: McpWalk): number {
-  const sources = { before: sourceOf(before), after: sourceOf(after) }
+function compareToolSchema(before: Located, after: Located, sites: SitePair, walk: McpWalk): number {
+  const sources = { before: schemaSource(before), after: schemaSource(after) }
   const comparison = new SchemaComparison(sources)
   const pair = comparison.compare(before, after)
   comparison.complete()
   const subjectOf = ({ path, delta }: Reached): string =>
     [sites.root.prefix, ...path, delta.keyword, delta.name ?? ''].join('/')
   const use = { sites, mediaType: null, parameter: null, lifecycle: LIFECYCLE }
-  walk.addSchemas({ pair, use, subjectOf, isGone }, comparison)
-  reportNewDangling(before, after, sites.root.prefix, walk)
+  walk.addSchemas({ pair, use, subjectOf, isGone: isRemoval }, comparison)
+  reportDanglingInSchema(before, after, sites.root.prefix, walk)
   return comparison.examined
 }
 
-function isGone({ action }: SchemaDelta): boolean {
+function isRemoval({ action }: SchemaDelta): boolean {
   return action === 'removed' || action === 'unset' || action === 'ceased'
 }
 
@@ -91,7 +96,7 @@ function isGone({ action }: SchemaDelta): boolean {
  * References are resolved within their own schema: a manifest contains many documents (MCP, Tool.inputSchema). The
  * default draft is 2020-12.
  */
-function sourceOf(root: Located): SchemaSource {
+function schemaSource(root: Located): SchemaSource {
   const draft = draftOf(isRecord(root.value) ? root.value['$schema'] : null)
   return { dialect: dialectOf(draft), resolve: (reference) => resolveWithin(root, reference) }
 }
@@ -99,10 +104,10 @@ function sourceOf(root: Located): SchemaSource {
 function resolveWithin(root: Located, reference: string): Located | null {
   const pointer = localRefPointer(reference)
   if (pointer === null) return reference.startsWith('#') ? findAnchor(root, reference.slice(1)) : null
-  return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(childOf, root)
+  return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(pointerStep, root)
 }
 
-function childOf(owner: Located | null, token: string): Located | null {
+function pointerStep(owner: Located | null, token: string): Located | null {
   if (owner === null) return null
   if (!Array.isArray(owner.value)) return memberOf(owner, token)
   const items: readonly unknown[] = owner.value
@@ -114,7 +119,7 @@ function childOf(owner: Located | null, token: string): Located | null {
  * References that are unresolved in the head and were not in the base. Their targets were not compared, so they are
  * reported.
  */
-function reportNewDangling(before: Located, after: Located, subject: string, walk: McpWalk): void {
+function reportDanglingInSchema(before: Located, after: Located, subject: string, walk: McpWalk): void {
   const base = new Set(danglingIn(before).map(({ reference }) => reference))
   for (const { reference, holder } of danglingIn(after)) {
     if (base.has(reference)) continue

@@ -1,5 +1,4 @@
 /** What a server states at the start of a session: capabilities, instructions, its name, the protocol version. */
-import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { MCP_LISTS, type McpManifest, type McpSession } from '../../contracts/mcp-manifest.ts'
 import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
 import { composePointer } from '../../contracts/pointer.ts'
@@ -10,7 +9,9 @@ import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located 
 import { compareIcons, compareOthers } from './members.ts'
 import { addMalformed, type McpWalk } from './walk.ts'
 import { AUTHORIZATION_MEMBERS, authorizationRule } from './security.ts'
-import { findNewSigns } from './texts.ts'
+import { findNewSigns, textMember } from './texts.ts'
+import { keysOfBoth } from '../match.ts'
+import { membersOf } from '../../schema/subschemas.ts'
 
 export function compareSession(before: McpManifest, after: McpManifest, walk: McpWalk): void {
   const sides: SessionSides = { before: before.session, after: after.session, walk }
@@ -22,7 +23,7 @@ export function compareSession(before: McpManifest, after: McpManifest, walk: Mc
   if (!before.isWhole || !after.isWhole) return
   compareCapabilities(sides)
   compareVersions(sides)
-  compareIdentity(sides)
+  compareServerInfo(sides)
   compareFurtherMembers(sides)
 }
 
@@ -44,11 +45,11 @@ const KNOWN_MEMBERS: ReadonlySet<string> = new Set([
 /** The stated authorization, and members that no version of the protocol defines. */
 function compareFurtherMembers(sides: SessionSides): void {
   const [base, head] = [sides.before.value, sides.after.value]
-  for (const name of namesOf(base, head)) {
+  for (const name of keysOfBoth(Object.keys(base), Object.keys(head))) {
     const [before, after] = [base[name] ?? null, head[name] ?? null]
     if (KNOWN_MEMBERS.has(name) || isEqual(before, after)) continue
     const rule = AUTHORIZATION_MEMBERS.has(name) ? authorizationRule(before, after) : 'mcp-member-changed'
-    add(sides, rule, [name], { before, after, name })
+    addSessionChange(sides, rule, [name], { before, after, name })
   }
 }
 
@@ -58,7 +59,7 @@ interface SessionSides {
   readonly walk: McpWalk
 }
 
-function add(
+function addSessionChange(
   { before, after, walk }: SessionSides,
   rule: McpRuleId,
   path: readonly string[],
@@ -70,36 +71,41 @@ function add(
 }
 
 function compareInstructions(sides: SessionSides, isStated: boolean): void {
-  const before = textOf(sides.before.value, 'instructions')
-  const after = textOf(sides.after.value, 'instructions')
+  const before = textMember(sides.before.value, 'instructions')
+  const after = textMember(sides.after.value, 'instructions')
   if (after === '' && !isStated) return
   const wording = compareWording(before, after)
   if (wording.kind === 'same') return
   const rule = wording.kind === 'changed' || before === '' ? 'mcp-instructions-changed' : 'mcp-instructions-reworded'
-  add(sides, rule, ['instructions'], { before: before || null, after: after || null, detail: wording.difference })
-  const texts = [membersOf(sides.before, 'instructions'), membersOf(sides.after, 'instructions')] as const
+  addSessionChange(sides, rule, ['instructions'], {
+    before: before || null,
+    after: after || null,
+    detail: wording.difference,
+  })
+  const texts = [sessionMember(sides.before, 'instructions'), sessionMember(sides.after, 'instructions')] as const
   findNewSigns(...texts, 'server', sides.walk)
 }
 
 /** One member of a session at its place. */
-function membersOf({ value, at }: McpSession, member: string): Located {
+function sessionMember({ value, at }: McpSession, member: string): Located {
   return { value: { [member]: value[member] }, at, document: '' }
 }
 
 function compareCapabilities(sides: SessionSides): void {
-  const base = recordOf(sides.before.value, 'capabilities')
-  const head = recordOf(sides.after.value, 'capabilities')
+  const base = membersOf(sides.before.value, 'capabilities')
+  const head = membersOf(sides.after.value, 'capabilities')
   compareOffered(sides, ['capabilities'], base, head)
 }
 
 /** Compares capabilities with their flags and parts. Absent, null and false mean not offered. */
 function compareOffered(sides: SessionSides, path: readonly string[], base: JsonRecord, head: JsonRecord): void {
-  for (const name of namesOf(base, head)) {
+  for (const name of keysOfBoth(Object.keys(base), Object.keys(head))) {
     const below = [...path, name]
     const [before, after] = [base[name] ?? null, head[name] ?? null]
     const removed = isCapability(path) ? 'mcp-capability-removed' : 'mcp-capability-reduced'
-    if (isOffered(before) && !isOffered(after)) add(sides, removed, below, { before, after })
-    else if (!isOffered(before) && isOffered(after)) add(sides, 'mcp-capability-added', below, { before, after })
+    if (isOffered(before) && !isOffered(after)) addSessionChange(sides, removed, below, { before, after })
+    else if (!isOffered(before) && isOffered(after))
+      addSessionChange(sides, 'mcp-capability-added', below, { before, after })
     else if (isRecord(before) && isRecord(after)) compareOffered(sides, below, before, after)
     else compareSetting(sides, below, before, after)
   }
@@ -114,13 +120,13 @@ function isCapability(path: readonly string[]): boolean {
 function compareSetting(sides: SessionSides, path: readonly string[], before: unknown, after: unknown): void {
   if (isEqual(before, after) || !isOffered(before)) return
   if (!Array.isArray(before) || !Array.isArray(after)) {
-    add(sides, 'mcp-capability-setting-changed', path, { before, after })
+    addSessionChange(sides, 'mcp-capability-setting-changed', path, { before, after })
     return
   }
   const [known, offered] = [new ValueSet(before), new ValueSet(after)]
   const change = { before, after }
-  if (!before.every((value) => offered.has(value))) add(sides, 'mcp-capability-reduced', path, change)
-  else if (!after.every((value) => known.has(value))) add(sides, 'mcp-capability-added', path, change)
+  if (!before.every((value) => offered.has(value))) addSessionChange(sides, 'mcp-capability-reduced', path, change)
+  else if (!after.every((value) => known.has(value))) addSessionChange(sides, 'mcp-capability-added', path, change)
 }
 
 function isOffered(value: unknown): boolean {
@@ -130,11 +136,11 @@ function isOffered(value: unknown): boolean {
 /** Protocol versions are dates, so text order is their order. */
 function compareVersions(sides: SessionSides): void {
   compareSupported(sides)
-  const before = textOf(sides.before.value, 'protocolVersion')
-  const after = textOf(sides.after.value, 'protocolVersion')
+  const before = textMember(sides.before.value, 'protocolVersion')
+  const after = textMember(sides.after.value, 'protocolVersion')
   if (before === '' || before === after) return
   const rule = after > before ? 'mcp-protocol-version-raised' : 'mcp-protocol-version-lowered'
-  add(sides, rule, ['protocolVersion'], { before, after: after || null })
+  addSessionChange(sides, rule, ['protocolVersion'], { before, after: after || null })
 }
 
 /** The versions that a server without sessions supports (MCP 2026-07-28, `server/discover`). */
@@ -143,24 +149,25 @@ function compareSupported(sides: SessionSides): void {
   if (!Array.isArray(before) || !Array.isArray(after)) return
   const [known, spoken] = [new ValueSet(before), new ValueSet(after)]
   for (const version of before)
-    if (!spoken.has(version)) reportVersion(sides, 'mcp-protocol-version-removed', { before: version, after: null })
+    if (!spoken.has(version))
+      reportSessionVersion(sides, 'mcp-protocol-version-removed', { before: version, after: null })
   for (const version of after)
-    if (!known.has(version)) reportVersion(sides, 'mcp-protocol-version-added', { before: null, after: version })
+    if (!known.has(version)) reportSessionVersion(sides, 'mcp-protocol-version-added', { before: null, after: version })
 }
 
-function reportVersion(
+function reportSessionVersion(
   sides: SessionSides,
   rule: McpRuleId,
   change: { readonly before: unknown; readonly after: unknown },
 ): void {
-  add(sides, rule, ['supportedVersions'], change)
+  addSessionChange(sides, rule, ['supportedVersions'], change)
 }
 
 /** Who may share a cached list (MCP 2026-07-28). A side without the member is of an earlier version. */
 function compareCaching(sides: SessionSides): void {
   const [before, after] = [sides.before.value['cacheScope'], sides.after.value['cacheScope']]
   if (before === 'private' && after === 'public')
-    add(sides, 'mcp-cache-scope-widened', ['cacheScope'], { before, after })
+    addSessionChange(sides, 'mcp-cache-scope-widened', ['cacheScope'], { before, after })
 }
 
 /** Where a server names itself: at the start of a session, and since 2026-07-28 in the `_meta` of its answers. */
@@ -171,11 +178,11 @@ const NAMED_MEMBERS = [
   ['version', 'mcp-server-version-changed'],
 ] as const
 
-function compareIdentity(sides: SessionSides): void {
+function compareServerInfo(sides: SessionSides): void {
   const [before, after] = [identityOf(sides.before), identityOf(sides.after)]
   const { walk } = sides
   for (const [member, rule] of NAMED_MEMBERS) {
-    const [base, head] = [textOf(before.value, member), textOf(after.value, member)]
+    const [base, head] = [textMember(before.value, member), textMember(after.value, member)]
     if (base === '' || base === head) continue
     const side = head === '' ? 'base' : 'head'
     const location = `${pointerOf((side === 'base' ? before : after).at)}/${member}`
@@ -186,7 +193,7 @@ function compareIdentity(sides: SessionSides): void {
   compareIcons(holder)
   compareOthers(holder, [], 'mcp-server-info-changed', (name) => REPORTED_ELSEWHERE.has(name))
   for (const [member] of IDENTITIES)
-    findNewSigns(membersOf(sides.before, member), membersOf(sides.after, member), 'server', walk)
+    findNewSigns(sessionMember(sides.before, member), sessionMember(sides.after, member), 'server', walk)
 }
 
 const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set(['name', 'version', 'icons'])
@@ -199,18 +206,4 @@ function identityOf(session: McpSession): McpSession {
   for (const identity of found)
     if (identity !== null && isRecord(identity.value)) return { ...identity, value: identity.value }
   return { value: {}, at: stepInto(session.at, 'serverInfo'), document: '' }
-}
-
-function namesOf(base: JsonRecord, head: JsonRecord): readonly string[] {
-  return [...new Set([...Object.keys(base), ...Object.keys(head)])].sort(byCodeUnit)
-}
-
-function textOf(owner: JsonRecord, member: string): string {
-  const value = owner[member]
-  return typeof value === 'string' ? value : ''
-}
-
-function recordOf(owner: JsonRecord, member: string): JsonRecord {
-  const value = owner[member]
-  return isRecord(value) ? value : {}
 }

@@ -189,7 +189,7 @@ function demand(rule: TextRuleId, source: string): Sign {
 }
 
 /** The first match of a sign in a text that is not negated or reported. */
-export function placeOf({ pattern, unless = [] }: Sign, text: string): string | undefined {
+export function matchedText({ pattern, unless = [] }: Sign, text: string): string | undefined {
   pattern.lastIndex = 0
   for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
     const lead = text.slice(Math.max(0, found.index - LEAD_LENGTH), found.index)

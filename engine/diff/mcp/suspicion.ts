@@ -3,7 +3,7 @@
  * send them out, encoded payloads. They are signs, not proof, and each names its evidence. All patterns are bounded.
  */
 import { lookalikeWords, withoutLookalikes } from './lookalikes.ts'
-import { placeOf, SIGNS, type TextRuleId } from './signs.ts'
+import { matchedText, SIGNS, type TextRuleId } from './signs.ts'
 import { steeringReferences } from './tool-references.ts'
 
 interface Suspicion {
@@ -43,7 +43,7 @@ export function findSuspicions(text: string, owner: TextOwner = NOBODY): readonl
     ...hiddenIn(text),
     ...lookalikesIn(shown),
     ...SIGNS.flatMap((one): Suspicion[] => {
-      const found = placeOf(one, plain)
+      const found = matchedText(one, plain)
       return found === undefined ? [] : [{ rule: one.rule, evidence: quote(found) }]
     }),
     ...steeringReferences(plain, owner.tools, owner.own)
@@ -55,7 +55,7 @@ export function findSuspicions(text: string, owner: TextOwner = NOBODY): readonl
 function lookalikesIn(text: string): readonly Suspicion[] {
   const [first] = lookalikeWords(text)
   if (first === undefined) return []
-  const codes = first.letters.slice(0, 5).map(nameOf).join(', ')
+  const codes = first.letters.slice(0, 5).map(codePointLabel).join(', ')
   return [{ rule: 'mcp-text-lookalike-letters', evidence: `${quote(first.read)} is written with ${codes}` }]
 }
 
@@ -68,7 +68,7 @@ function hiddenIn(text: string): readonly Suspicion[] {
       ? []
       : [{ rule: 'mcp-text-hidden-characters', evidence: `a comment, ${quote(comment)}` }]
   }
-  const names = [...new Set(found)].slice(0, 5).map(nameOf)
+  const names = [...new Set(found)].slice(0, 5).map(codePointLabel)
   const spelled = decodeTags(found)
   const meaning = spelled === '' ? '' : `, spelling ${quote(spelled)}`
   return [{ rule: 'mcp-text-hidden-characters', evidence: `${found.length} of ${names.join(', ')}${meaning}` }]
@@ -77,17 +77,17 @@ function hiddenIn(text: string): readonly Suspicion[] {
 /** Tag characters mirror ASCII: they can encode a whole sentence. */
 function decodeTags(units: readonly string[]): string {
   return units
-    .map(codeOf)
+    .map(codePointOf)
     .filter((code) => code >= 0xe0020 && code <= 0xe007e)
     .map((code) => String.fromCodePoint(code - 0xe0000))
     .join('')
 }
 
-function nameOf(unit: string): string {
-  return `U+${codeOf(unit).toString(16).toUpperCase().padStart(4, '0')}`
+function codePointLabel(unit: string): string {
+  return `U+${codePointOf(unit).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-function codeOf(unit: string): number {
+function codePointOf(unit: string): number {
   return unit.codePointAt(0) ?? 0
 }
 

@@ -32,20 +32,20 @@ const MAP_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** Compares the descriptions within an item that both sides have, and searches new texts. */
-export function compareTexts(before: McpItem, after: McpItem, kind: string, walk: McpWalk): void {
+export function compareDescriptions(before: McpItem, after: McpItem, kind: string, walk: McpWalk): void {
   eachDescribed({ base: before.value, head: after.value, at: ROOT }, false, ({ base, head, at }) => {
     for (const member of DESCRIBING) {
-      const values = { before: text(base, member), after: text(head, member) }
+      const values = { before: textMember(base, member), after: textMember(head, member) }
       const wording = compareWording(values.before, values.after)
       if (wording.kind === 'same') continue
-      const isGone = values.after === ''
+      const isRemoved = values.after === ''
       const path = pointerOf(at)
       walk.add({
         rule: wording.kind === 'changed' ? 'mcp-description-changed' : 'mcp-description-reworded',
         subject: `${kind}${path}/${member}`,
-        side: isGone ? 'base' : 'head',
-        location: `${pointerOf(isGone ? before.at : after.at)}${path}/${member}`,
-        name: `the ${member} of ${nounOf(stepsOf(at), kind)}`,
+        side: isRemoved ? 'base' : 'head',
+        location: `${pointerOf(isRemoved ? before.at : after.at)}${path}/${member}`,
+        name: `the ${member} of ${nounOf(stepsTo(at), kind)}`,
         before: values.before || null,
         after: values.after || null,
         detail: wording.difference,
@@ -69,7 +69,7 @@ function eachDescribed(
   visit: (part: Part<JsonRecord>) => void,
 ): void {
   if (Array.isArray(base) && Array.isArray(head)) {
-    const named = byName(base)
+    const named = itemsByName(base)
     for (const [index, item] of head.entries()) {
       if (!isContainer(item)) continue
       const partner: unknown = named === null ? base[index] : named.get(nameOf(item))
@@ -87,7 +87,7 @@ function eachDescribed(
 }
 
 /** Lists of named elements, such as prompt arguments. Null for a list by position. */
-function byName(list: readonly unknown[]): ReadonlyMap<string | null, unknown> | null {
+function itemsByName(list: readonly unknown[]): ReadonlyMap<string | null, unknown> | null {
   const named = new Map(list.map((item) => [nameOf(item), item]))
   return list.length > 0 && named.size === list.length && !named.has(null) ? named : null
 }
@@ -100,13 +100,14 @@ function isContainer(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-function stepsOf(at: Place): readonly string[] {
+function stepsTo(at: Place): readonly string[] {
   const steps: string[] = []
   for (let place = at; place.parent !== null; place = place.parent) steps.push(place.step)
   return steps.reverse()
 }
 
-function text(owner: JsonRecord, member: string): string {
+/** The text of a member; empty if it has none. */
+export function textMember(owner: JsonRecord, member: string): string {
   const value = owner[member]
   return typeof value === 'string' ? value : ''
 }
@@ -129,9 +130,9 @@ export function findNewSigns(before: Located | null, after: Located, kind: strin
     if (known.has(string)) return
     const suspicions = findSuspicions(string, owner)
     if (suspicions.length === 0) return
-    const steps = stepsOf(at)
+    const steps = stepsTo(at)
     // A name on both sides is known.
-    const base = isName ? null : textAt(before?.value, steps)
+    const base = isName ? null : textUnder(before?.value, steps)
     const had = new Set(findSuspicions(base ?? '', owner).map(signKey))
     const path = `${pointerOf(at)}${isName ? '#' : ''}`
     for (const suspicion of suspicions) {
@@ -175,7 +176,7 @@ function eachText(value: unknown, at: Place, visit: (entry: TextEntry) => void):
   }
 }
 
-function textAt(root: unknown, steps: readonly string[]): string | null {
+function textUnder(root: unknown, steps: readonly string[]): string | null {
   let value = root
   for (const step of steps) {
     if (Array.isArray(value)) value = value[Number(step)]

@@ -7,7 +7,7 @@ import { compareAnnotations, compareExecution } from './annotations.ts'
 import { findRenames } from './renames.ts'
 import { addMalformed, NOTHING_MALFORMED, type McpWalk } from './walk.ts'
 import { compareToolSchemas, reportMalformedSchemas } from './schemas.ts'
-import { compareTexts, findNewSigns } from './texts.ts'
+import { compareDescriptions, findNewSigns } from './texts.ts'
 
 /**
  * Compares the tools of both sides. Returns the number of compared schemas.
@@ -19,13 +19,13 @@ export function compareTools(
   walk: McpWalk,
   compareRest: (before: McpItem, after: McpItem, walk: McpWalk) => void,
 ): number {
-  const removed = inOrder(before).filter(({ name }) => !after.has(name))
-  const added = inOrder(after).filter(({ name }) => !before.has(name))
+  const removed = toolsByName(before).filter(({ name }) => !after.has(name))
+  const added = toolsByName(after).filter(({ name }) => !before.has(name))
   const renames = findRenames(removed, added)
-  for (const tool of removed) reportRemoved(tool, renames.get(tool.name), walk.ofTool(tool.name))
-  for (const tool of added) reportAdded(tool, walk.ofTool(tool.name))
+  for (const tool of removed) reportRemovedTool(tool, renames.get(tool.name), walk.ofTool(tool.name))
+  for (const tool of added) reportAddedTool(tool, walk.ofTool(tool.name))
   let examined = 0
-  for (const tool of inOrder(after)) {
+  for (const tool of toolsByName(after)) {
     const base = before.get(tool.name)
     if (base === undefined) continue
     const own = walk.ofTool(tool.name)
@@ -36,11 +36,11 @@ export function compareTools(
 }
 
 /** Sorted, because list order has no meaning: one change of many tools gets the same place each time. */
-function inOrder(items: McpItems): readonly McpItem[] {
+function toolsByName(items: McpItems): readonly McpItem[] {
   return [...items.values()].sort((a, b) => byCodeUnit(a.name, b.name))
 }
 
-function reportRemoved(tool: McpItem, successor: McpItem | undefined, walk: McpWalk): void {
+function reportRemovedTool(tool: McpItem, successor: McpItem | undefined, walk: McpWalk): void {
   walk.add({
     rule: successor === undefined ? 'mcp-tool-removed' : 'mcp-tool-renamed',
     subject: tool.name,
@@ -52,7 +52,7 @@ function reportRemoved(tool: McpItem, successor: McpItem | undefined, walk: McpW
   })
 }
 
-function reportAdded(tool: McpItem, walk: McpWalk): void {
+function reportAddedTool(tool: McpItem, walk: McpWalk): void {
   const { name, at } = tool
   walk.add({
     rule: 'mcp-tool-added',
@@ -69,7 +69,7 @@ function compareTool(before: McpItem, after: McpItem, walk: McpWalk): number {
   reportMalformedTool(before, after, walk)
   compareAnnotations(before, after, walk)
   compareExecution(before, after, walk)
-  compareTexts(before, after, 'tool', walk)
+  compareDescriptions(before, after, 'tool', walk)
   return compareToolSchemas(before, after, walk)
 }
 

@@ -66,7 +66,7 @@ export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, owner: Wa
         before,
         after,
         facts: { name, form, detail, before: brief(before), after: brief(after) },
-        places: (message, rule) => [placeAt(owner, rule, message, change.subject)],
+        places: (message, rule) => [toolLocation(owner, rule, message, change.subject)],
         touches: (rule) => touchedBy(tool, rule, change.subject),
       }),
     addSchemas: (schemas, comparison) =>
@@ -74,7 +74,7 @@ export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, owner: Wa
         {
           ...schemas,
           placeOf: ({ reached, ruleRow, message }) =>
-            placeAt({ tool, offer: null }, ruleRow, message, schemas.subjectOf(reached)),
+            toolLocation({ tool, offer: null }, ruleRow, message, schemas.subjectOf(reached)),
           touches: ({ reached, ruleRow }) => touchedBy(tool, ruleRow, schemas.subjectOf(reached)),
         },
         comparison,
@@ -107,7 +107,7 @@ export function addMalformed(
 /** Rules whose messages already name the tool. */
 const NAMING_RULES: ReadonlySet<string> = new Set<McpRuleId>(['mcp-tool-added', 'mcp-tool-removed', 'mcp-tool-renamed'])
 
-function placeAt({ tool, offer }: WalkOwner, { id }: Rule, message: string, detail: string): ReachedPlace {
+function toolLocation({ tool, offer }: WalkOwner, { id }: Rule, message: string, detail: string): ReachedPlace {
   const inPlace = tool === null || NAMING_RULES.has(id) ? message : `tool \`${tool}\`: ${message}`
   return { operation: null, tool, ...(offer !== null && { offer }), message: inPlace, detail }
 }

@@ -52,7 +52,7 @@ export function compareWording(before: string, after: string): WordingChange {
   if (before === after) return { kind: 'same' }
   const base = split(before)
   const head = split(after)
-  const steps = align(base, head)
+  const steps = alignWords(base, head)
   const touched = steps.filter(({ sign }) => sign !== ' ').map(({ word }) => stem(word))
   return { kind: isRewording(touched, base, head) ? 'reworded' : 'changed', difference: render(steps) }
 }
@@ -90,7 +90,7 @@ interface EditStep {
 }
 
 /** The words of both texts in order, marked as kept, removed or added (longest common subsequence). */
-function align(base: readonly string[], head: readonly string[]): readonly EditStep[] {
+function alignWords(base: readonly string[], head: readonly string[]): readonly EditStep[] {
   const a = base.map(stem)
   const b = head.map(stem)
   let start = 0

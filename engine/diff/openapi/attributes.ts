@@ -23,7 +23,7 @@ export class OperationAttributes {
     }
     const method = sides[0]?.method
     if (method !== undefined && Object.keys(attributes).length > 0) {
-      this.#byOperation.set(keyOf({ method, path }), attributes)
+      this.#byOperation.set(operationKey({ method, path }), attributes)
     }
   }
 
@@ -35,11 +35,11 @@ export class OperationAttributes {
 
   #attributed(occurrence: Occurrence): Occurrence {
     const { operation } = occurrence
-    const attributes = operation === null ? undefined : this.#byOperation.get(keyOf(operation))
+    const attributes = operation === null ? undefined : this.#byOperation.get(operationKey(operation))
     return attributes === undefined ? occurrence : { ...occurrence, attributes }
   }
 }
 
-function keyOf({ method, path }: { readonly method: string; readonly path: string }): string {
+function operationKey({ method, path }: { readonly method: string; readonly path: string }): string {
   return `${method} ${path}`
 }

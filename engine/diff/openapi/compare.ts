@@ -11,7 +11,7 @@ import type { Locate } from '../../contracts/positions.ts'
 import {
   danglingKey,
   danglingReferences,
-  inOneOrder,
+  sortedReferences,
   leadsOutside,
   unresolvedIn,
   type DanglingReference,
@@ -29,7 +29,7 @@ import { OperationAttributes } from './attributes.ts'
 import { contractConsumers, type ContractConsumer } from './consumers.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
 import { walkOptionsOf } from '../options.ts'
-import { readSides } from '../sides.ts'
+import { readSides, infoVersion } from '../sides.ts'
 import { reportDelta, reportUses } from './reported.ts'
 import { readSecuritySchemes } from './security-inclusion.ts'
 import type { SchemaUseSite, Walk } from './walk.ts'
@@ -86,7 +86,7 @@ export function compareOpenApi(
     head: danglingReferences(walk.head.documents),
   }
   reportDangling(dangling, walk)
-  if (report.hasBreaking) reportVersion(walk)
+  if (report.hasBreaking) reportContractVersion(walk)
   return ok({
     groups: attributes.addTo(report.finish()),
     stats: {
@@ -99,8 +99,8 @@ export function compareOpenApi(
       { root: walk.base.root, paths: paths.base },
       { root: walk.head.root, paths: paths.head },
     ]),
-    contract_versions: { base: statedVersion(walk.base), head: statedVersion(walk.head) },
-    unresolved: inOneOrder([...unresolvedIn('base', dangling.base), ...unresolvedIn('head', dangling.head)]),
+    contract_versions: { base: infoVersion(walk.base.root), head: infoVersion(walk.head.root) },
+    unresolved: sortedReferences([...unresolvedIn('base', dangling.base), ...unresolvedIn('head', dangling.head)]),
   })
 }
 
@@ -121,7 +121,7 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   const read = readDocument(text, limits)
   if (!read.ok) return read
   const { root, locate, surveyed } = read.value
-  const version = versionOf(root)
+  const version = supportedVersion(root)
   if (version === null) {
     return fail({
       code: 'ARTIFACT_UNREADABLE',
@@ -137,20 +137,20 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
     dialect,
     openFile,
     plain === root ? surveyed : undefined,
-    addressesOf(plain, dialect, text),
+    schemaAddresses(plain, dialect, text),
   )
   return ok({ contract: { version, isSwagger, documents, root: documents.root }, locate })
 }
 
 /** Schemas state addresses since 3.1, and documents since 3.2 (`$self`). */
-function addressesOf(root: unknown, dialect: SchemaDialect, text: string): Addresses | null {
+function schemaAddresses(root: unknown, dialect: SchemaDialect, text: string): Addresses | null {
   if (dialect !== 'json-schema' || !/\$(?:id|self)\b/.test(text)) return null
   const self = isRecord(root) ? root['$self'] : undefined
   return new Addresses({ value: root, at: ROOT, document: '' }, typeof self === 'string' ? self : '')
 }
 
 /** The stated OpenAPI version. YAML may have read `2.0` as a number. */
-function versionOf(root: unknown): string | null {
+function supportedVersion(root: unknown): string | null {
   if (!isRecord(root)) return null
   const stated = root.openapi ?? root.swagger
   const version = typeof stated === 'number' ? stated.toFixed(1) : stated
@@ -182,9 +182,9 @@ function reportDangling(
 }
 
 /** SemVer: a breaking change raises the major number. */
-function reportVersion(walk: Walk): void {
+function reportContractVersion(walk: Walk): void {
   const { base, head } = walk
-  const [before, after] = [statedVersion(base), statedVersion(head)]
+  const [before, after] = [infoVersion(base.root), infoVersion(head.root)]
   const step = versionStepOf(before, after)
   if (step === null) return
   const located: Located = { ...head.root, at: { parent: { parent: head.root.at, step: 'info' }, step: 'version' } }
@@ -197,11 +197,6 @@ function reportVersion(walk: Walk): void {
     before,
     after,
   })
-}
-
-function statedVersion({ root }: OpenApiContract): string | null {
-  const info = isRecord(root.value) ? root.value.info : null
-  return isRecord(info) && typeof info.version === 'string' ? info.version : null
 }
 
 function countOperations(paths: readonly PathItem[]): number {

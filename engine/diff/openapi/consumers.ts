@@ -35,17 +35,17 @@ export function contractConsumers(sides: readonly ContractPaths[]): readonly Con
 }
 
 function consumersOf({ root: { value }, paths }: ContractPaths): readonly ContractConsumer[] {
-  const whole = isRecord(value) ? namesIn(value[MEMBER]) : []
+  const whole = isRecord(value) ? consumerNames(value[MEMBER]) : []
   const single = paths.flatMap(({ path, operations }) =>
     [...operations.values()].flatMap((operation) =>
-      namesIn(operation.value[MEMBER]).map((name) => ({ name, operation: `${operation.method} ${path}` })),
+      consumerNames(operation.value[MEMBER]).map((name) => ({ name, operation: `${operation.method} ${path}` })),
     ),
   )
   return [...whole.map((name) => ({ name, operation: null })), ...single]
 }
 
 /** Entries that are not names are ignored. The member is not part of OpenAPI, and no decision depends on it. */
-function namesIn(value: unknown): readonly string[] {
+function consumerNames(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((item: unknown) => {
     const name = isRecord(item) ? item['name'] : item

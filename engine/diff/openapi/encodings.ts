@@ -23,16 +23,16 @@ export function compareEncodings(walk: Walk, base: MediaType, head: MediaType, p
       reportChanged(walk, 'media-type-encoding', facts, { located: head.located, before, after })
     }
     const [before, after] = [encodingOf(walk.base, base, field), encodingOf(walk.head, head, field)]
-    if (!isKept(before, after, place.direction)) reportPart(wordsOf(before), wordsOf(after))
+    if (!isEncodingAccepted(before, after, place.direction)) reportPart(encodingText(before), encodingText(after))
     new PartHeaders(walk, { base, head, field }, place, reportPart).compare()
   }
 }
 
 function hasFields(name: string): boolean {
-  return [FORM, 'multipart/form-data'].some((form) => isMediaTypeWithin(form, name)) || isMultipart(name)
+  return [FORM, 'multipart/form-data'].some((form) => isMediaTypeWithin(form, name)) || isMultipartType(name)
 }
 
-function isMultipart(name: string): boolean {
+function isMultipartType(name: string): boolean {
   return name.toLowerCase().startsWith('multipart/')
 }
 
@@ -54,17 +54,17 @@ function encodingOf(contract: Walk['base'], media: MediaType, field: string): Fi
   // In other media types a stated style replaces the content type, even if it is the default style.
   const isStyled = [style, explode, allowReserved].some((member) => member !== undefined)
   if (!isStyled && !isMediaTypeWithin(media.name, FORM))
-    return { contentTypes: types ?? impliedTypes(contract, fieldSchema(contract, media, field)), style: null }
+    return { contentTypes: types ?? impliedTypes(contract, propertySchema(contract, media, field)), style: null }
   const name = typeof style === 'string' ? style : 'form'
   const isExploded = typeof explode === 'boolean' ? explode : name === 'form'
-  const written = writtenTypesOf(fieldSchema(contract, media, field), contract.documents)
+  const written = writtenTypesOf(propertySchema(contract, media, field), contract.documents)
   return { contentTypes: types, style: effectOn(written, { name, isExploded, isReserved: allowReserved === true }) }
 }
 
 const NOTHING: JsonRecord = {}
 
 /** The schema of a field, through references and the members of `allOf`. Null if none describes it. */
-function fieldSchema(contract: Walk['base'], { schema }: MediaType, field: string): Located | null {
+function propertySchema(contract: Walk['base'], { schema }: MediaType, field: string): Located | null {
   return schema === null ? null : propertyOf(schema, field, contract.documents)
 }
 
@@ -99,14 +99,18 @@ function impliedTypes(contract: Walk['base'], schema: Located | null, depth = 0)
 }
 
 /** Whether readers of the field still understand all that is sent. */
-function isKept(before: FieldEncoding, after: FieldEncoding, direction: PayloadPlace['direction']): boolean {
+function isEncodingAccepted(
+  before: FieldEncoding,
+  after: FieldEncoding,
+  direction: PayloadPlace['direction'],
+): boolean {
   if (!isEqual(before.style, after.style)) return false
   const [sent, read] = direction === 'request' ? [before, after] : [after, before]
   if (sent.contentTypes === null || read.contentTypes === null) return sent.contentTypes === read.contentTypes
   return sent.contentTypes.every((one) => read.contentTypes?.some((other) => isMediaTypeWithin(one, other)))
 }
 
-function wordsOf({ contentTypes, style }: FieldEncoding): string {
+function encodingText({ contentTypes, style }: FieldEncoding): string {
   const words = [
     ...(contentTypes === null ? [] : [`contentType ${contentTypes.join(', ')}`]),
     ...(style === null
@@ -138,7 +142,7 @@ class PartHeaders {
 
   compare(): void {
     const { base, head, field } = this.#pair
-    if (!isMultipart(head.name) && !head.name.includes('*')) return
+    if (!isMultipartType(head.name) && !head.name.includes('*')) return
     const [before, after] = [headersIn(base, field, this.#walk, 'base'), headersIn(head, field, this.#walk, 'head')]
     const { added, removed, kept } = matchByKey(before, after, ({ name }) => name.toLowerCase())
     const isRequest = this.#place.direction === 'request'
@@ -177,13 +181,13 @@ class PartHeaders {
 
 /** `Content-Type` has a member of its own and is ignored here (OpenAPI 3.1.0 §4.8.15.1). */
 function headersIn(media: MediaType, field: string, { base, head }: Walk, side: 'base' | 'head'): readonly Header[] {
-  const stated = encodingAt(media.located, field)
+  const stated = locatedEncoding(media.located, field)
   if (stated === null) return []
   return headersOf(side === 'base' ? base : head, stated).filter(({ name }) => name.toLowerCase() !== 'content-type')
 }
 
 /** By field, or by position (OpenAPI 3.2). */
-function encodingAt(media: Located, field: string): Located | null {
+function locatedEncoding(media: Located, field: string): Located | null {
   const fields = memberOf(media, 'encoding')
   const stated = fields === null ? null : memberOf(fields, field)
   if (stated !== null) return stated

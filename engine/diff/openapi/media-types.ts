@@ -19,7 +19,7 @@ const UTF_8 = 'utf-8'
 /** Other names, and a part that reads the same. */
 const LIKE_UTF_8 = /^(?:utf-?8|(?:us-)?ascii)$/
 
-function parse(name: string): Name {
+function parseMediaType(name: string): Name {
   const [essence = '', ...parameters] = name.toLowerCase().split(';')
   const [type = '', full = ''] = essence.trim().split('/')
   const plus = full.lastIndexOf('+')
@@ -45,19 +45,19 @@ type Relation = 'same' | 'generalized' | 'specialized' | 'changed' | 'exchanged'
  */
 export function relationOf(before: string, after: string): Relation {
   if (before === after) return 'same'
-  const [base, head] = [parse(before), parse(after)]
+  const [base, head] = [parseMediaType(before), parseMediaType(after)]
   if (isSameEssence(base, head)) {
     if (base.parameters.join() === head.parameters.join()) return 'same'
-    if (isWithin(head, base)) return isReadAlike(base, head) ? 'changed' : 'exchanged'
-    return isWithin(base, head) ? 'generalized' : 'exchanged'
+    if (isTypeWithin(head, base)) return isReadAlike(base, head) ? 'changed' : 'exchanged'
+    return isTypeWithin(base, head) ? 'generalized' : 'exchanged'
   }
-  if (isWithin(base, head)) return 'generalized'
-  return isWithin(head, base) ? 'specialized' : 'unrelated'
+  if (isTypeWithin(base, head)) return 'generalized'
+  return isTypeWithin(head, base) ? 'specialized' : 'unrelated'
 }
 
 /** Whether every text of the media type `part` is one of the media type `whole`. */
 export function isMediaTypeWithin(part: string, whole: string): boolean {
-  return part === whole || isWithin(parse(part), parse(whole))
+  return part === whole || isTypeWithin(parseMediaType(part), parseMediaType(whole))
 }
 
 /** Case, and parameters without effect (`charset=utf-8` of JSON), make no difference (RFC 9110 §8.3.1). */
@@ -70,7 +70,7 @@ function isSameEssence(a: Name, b: Name): boolean {
 }
 
 /** `application/problem+json` is JSON. A range contains its members. A parameter makes a type more specific. */
-function isWithin(part: Name, whole: Name): boolean {
+function isTypeWithin(part: Name, whole: Name): boolean {
   if (whole.charset !== null && (part.charset ?? UTF_8) !== whole.charset) return false
   const stated = significantParameters(part)
   if (!significantParameters(whole).every((parameter) => stated.includes(parameter))) return false
@@ -117,10 +117,10 @@ function matchRelated(first: Matched<MediaType>): Matched<MediaType> {
     waiting.delete(head)
     related.push([base, head])
   }
-  const gone = new Set(related.map(([base]) => base))
+  const relatedBase = new Set(related.map(([base]) => base))
   return {
     added: added.filter((media) => waiting.has(media)),
-    removed: removed.filter((media) => !gone.has(media)),
+    removed: removed.filter((media) => !relatedBase.has(media)),
     kept: [...kept, ...related],
   }
 }

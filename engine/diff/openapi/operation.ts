@@ -14,8 +14,8 @@ import type { OperationSide, OperationWalk, Walk } from './walk.ts'
 
 export function compareOperation(named: OperationWalk, before: OperationSide, after: OperationSide): void {
   const walk = withStability(named, after.operation)
-  compareIdentity(walk, before.operation, after.operation)
-  compareLife(walk, before.operation, after.operation)
+  compareOperationId(walk, before.operation, after.operation)
+  compareOperationLifecycle(walk, before.operation, after.operation)
   compareTags(walk, before.operation, after.operation)
   compareSecurity(walk, before.operation.located, after.operation.located)
   if (walk.exchange.kind === 'operation') {
@@ -37,7 +37,7 @@ function withStability(walk: OperationWalk, { lifecycle: { stability } }: Operat
   }
 }
 
-function compareIdentity(walk: Walk, base: Operation, head: Operation): void {
+function compareOperationId(walk: Walk, base: Operation, head: Operation): void {
   const [before, after] = [base.operationId, head.operationId]
   if (before === after) return
   const action = before === null ? 'added' : 'removed'
@@ -45,7 +45,7 @@ function compareIdentity(walk: Walk, base: Operation, head: Operation): void {
   reportChanged(walk, 'operation-id', facts, { located: head.located, before, after })
 }
 
-function compareLife(walk: Walk, base: Operation, head: Operation): void {
+function compareOperationLifecycle(walk: Walk, base: Operation, head: Operation): void {
   const change = lifecycleChange(base.lifecycle, head.lifecycle, walk.options)
   if (change === null) return
   const [before, after] = [base.lifecycle.sunset, head.lifecycle.sunset]

@@ -14,17 +14,17 @@ export function compareParameters(walk: OperationWalk, before: OperationSide, af
   if (base.length === 0 && head.length === 0) return
   const { added, removed, kept } = matchParameters(base, head, before.item.path, after.item.path)
   for (const parameter of removed) reportRemovedParameter(walk, parameter)
-  const own = added.length === 0 ? [] : parametersOf(walk.head, after.operation.located).map(keyOf)
+  const own = added.length === 0 ? [] : parametersOf(walk.head, after.operation.located).map(parameterKey)
   for (const parameter of added) {
     const { name, place, isRequired, located } = parameter
-    const facts = { name, place, isRequired, isInherited: !own.includes(keyOf(parameter)) }
+    const facts = { name, place, isRequired, isInherited: !own.includes(parameterKey(parameter)) }
     reportAdded(walk, `${walk.exchange.prefix}parameter-added`, facts, { located, after: name })
   }
   reportMovedParameters(walk, kept)
   for (const [before, after] of kept) compareParameter(walk, before, after)
 }
 
-function keyOf({ place, name }: Parameter): string {
+function parameterKey({ place, name }: Parameter): string {
   return `${place} ${name}`
 }
 
@@ -38,29 +38,33 @@ function matchParameters(
   basePath: string,
   headPath: string,
 ): Matched<Parameter> {
-  const byName = basePath === headPath ? matchByKey(base, head, keyOf) : null
+  const byName = basePath === headPath ? matchByKey(base, head, parameterKey) : null
   // Of one path, equal names are at equal positions.
   if (byName !== null && byName.added.length === 0 && byName.removed.length === 0) return byName
   const positions = new Map([...positionsOf(base, basePath), ...positionsOf(head, headPath)])
-  const placed = (parameter: Parameter): string => positions.get(parameter) ?? keyOf(parameter)
-  return matchRest(matchRest(matchByKey(base, head, placed), keyOf), sentKeyOf)
+  const placed = (parameter: Parameter): string => positions.get(parameter) ?? parameterKey(parameter)
+  return matchRest(matchRest(matchByKey(base, head, placed), parameterKey), sentKeyOf)
 }
 
 /** Header fields have a name in any letter case; the whole query is sent without one (OpenAPI 3.2.0 §4.12.1). */
 function sentKeyOf(parameter: Parameter): string {
   const { place } = parameter
-  return place === 'header' ? keyOf(parameter).toLowerCase() : place === 'querystring' ? place : keyOf(parameter)
+  return place === 'header'
+    ? parameterKey(parameter).toLowerCase()
+    : place === 'querystring'
+      ? place
+      : parameterKey(parameter)
 }
 
 function positionsOf(parameters: readonly Parameter[], path: string): readonly (readonly [Parameter, string])[] {
-  const names = namesIn(path)
+  const names = templateNames(path)
   return parameters.flatMap((parameter) => {
     const index = parameter.place === 'path' ? names.lastIndexOf(parameter.name) : -1
     return index === -1 ? [] : [[parameter, `path #${names.length - index}`] as const]
   })
 }
 
-function namesIn(path: string): readonly string[] {
+function templateNames(path: string): readonly string[] {
   return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
 }
 

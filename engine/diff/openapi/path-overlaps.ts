@@ -51,23 +51,23 @@ function segmentsOf(path: string): readonly string[] {
 /** Whether some calls match both paths, and the added one is more specific in a segment. */
 function takesCalls(added: readonly string[], template: readonly string[]): boolean {
   return (
-    added.every((segment, index) => overlaps(segment, template[index] ?? '')) &&
+    added.every((segment, index) => canOverlap(segment, template[index] ?? '')) &&
     added.some((segment, index) => isNarrower(segment, template[index] ?? ''))
   )
 }
 
 const EXPRESSION = /\{[^{}]*\}/g
 
-function overlaps(one: string, other: string): boolean {
+function canOverlap(one: string, other: string): boolean {
   if (one === other) return true
-  if (!one.includes('{')) return matches(other, one)
-  if (!other.includes('{')) return matches(one, other)
+  if (!one.includes('{')) return matchesTemplate(other, one)
+  if (!other.includes('{')) return matchesTemplate(one, other)
   const [first, second] = [textsAround(one), textsAround(other)]
   const isLed = first.lead.startsWith(second.lead) || second.lead.startsWith(first.lead)
   return isLed && (first.trail.endsWith(second.trail) || second.trail.endsWith(first.trail))
 }
 
-function matches(template: string, text: string): boolean {
+function matchesTemplate(template: string, text: string): boolean {
   if (!template.includes('{')) return template === text
   const parts = template.split(EXPRESSION).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
   return new RegExp(`^${parts.join('.+')}$`, 's').test(text)
@@ -81,10 +81,10 @@ function textsAround(segment: string): { readonly lead: string; readonly trail: 
 /** Fixed text is narrower than a template, and a template with fixed text is narrower than one without. */
 function isNarrower(one: string, other: string): boolean {
   if (!other.includes('{')) return false
-  return !one.includes('{') || (isWhole(other) && !isWhole(one))
+  return !one.includes('{') || (isExpression(other) && !isExpression(one))
 }
 
-function isWhole(segment: string): boolean {
+function isExpression(segment: string): boolean {
   return /^\{[^{}]*\}$/.test(segment)
 }
 
@@ -94,7 +94,7 @@ function isSent(walk: Walk, item: PathItem, operation: Operation, added: readonl
   const template = segmentsOf(item.path).slice(-added.length)
   return added.every((text, index) => {
     const segment = template[index] ?? ''
-    if (text.includes('{') || !isWhole(segment)) return true
+    if (text.includes('{') || !isExpression(segment)) return true
     const parameter = parameters.find(({ name }) => name === segment.slice(1, -1))
     const schema = parameter === undefined ? null : schemaOfParameter(walk.base, parameter)
     return schema === null || mayAdmit(walk, schema, text)

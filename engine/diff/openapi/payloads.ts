@@ -1,5 +1,5 @@
 /** The payloads of an operation: request body and responses, matched by status. */
-import { bodyOf, responsesOf, type Response } from '../../contracts/openapi/payloads.ts'
+import { effectiveBody, responsesOf, type Response } from '../../contracts/openapi/payloads.ts'
 import { matchByKey } from '../match.ts'
 import { compareContent } from './content.ts'
 import { compareHeaders, compareLinks } from './headers.ts'
@@ -13,8 +13,8 @@ export function comparePayloads(walk: OperationWalk, before: OperationSide, afte
 
 function compareBodies(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
   const { exchange } = walk
-  const base = bodyOf(walk.base, before.item, before.operation)
-  const head = bodyOf(walk.head, after.item, after.operation)
+  const base = effectiveBody(walk.base, before.item, before.operation)
+  const head = effectiveBody(walk.head, after.item, after.operation)
   if (base === null && head === null) return
   const change = exchange.kind === 'operation' ? 'request-body' : 'callback-body'
   if (base === null || head === null) {

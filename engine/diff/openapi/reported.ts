@@ -25,7 +25,7 @@ export function reportDelta(delta: ContractDelta, report: OpenApiReport): void {
     side,
     before,
     after,
-    subject: delta.subject ?? subjectOf(delta, facts),
+    subject: delta.subject ?? deltaKey(delta, facts),
     location: pointerOf(located.at, located.document),
     places: (message) => [{ operation, tool: null, message, detail: message }],
     touches: () => ({
@@ -98,7 +98,7 @@ function endpointOf(operation: Operation | null): string | null {
 }
 
 /** One part of one operation, by names that do not depend on order. */
-function subjectOf({ change, operation }: ContractDelta, facts: Readonly<Record<string, unknown>>): string {
+function deltaKey({ change, operation }: ContractDelta, facts: Readonly<Record<string, unknown>>): string {
   const names = [facts['status'], facts['place'], facts['name'], facts['scope']]
   return [operation?.method, operation?.path, change, ...names].map((name) => nameValue(name ?? '')).join(' ')
 }

@@ -9,18 +9,18 @@ import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import {
   addressText,
   compareAlternatives,
-  labelOf,
+  alternativesLabel,
   renamedSchemes,
   UNDEFINED_KIND,
   type Alternative,
   type Credential,
 } from '../security.ts'
-import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
+import { flowsOf, schemeKind, requirementLabel, schemesOf } from './security-schemes.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
 import type { OperationSide, SecuritySchemes, SideSchemes, Walk } from './walk.ts'
 
 export function readSecuritySchemes(base: OpenApiContract, head: OpenApiContract): SecuritySchemes {
-  const [before, after] = [definitionsOf(base), definitionsOf(head)]
+  const [before, after] = [schemeDefinitions(base), schemeDefinitions(head)]
   const [kindsBefore, kindsAfter] = [kinds(before), kinds(after)]
   return {
     base: { definitions: withTokensOf(base, before, after), renamed: new Map(), read: new Map() },
@@ -39,18 +39,18 @@ export function compareAdmission(walk: Walk, before: OperationSide, after: Opera
     ownSecurity(after) ?? globalSecurity(walk.head),
   ]
   const [baseAlternatives, headAlternatives] = [
-    alternativesOf(base, walk.security.base),
-    alternativesOf(head, walk.security.head),
+    requiredAlternatives(base, walk.security.base),
+    requiredAlternatives(head, walk.security.head),
   ]
   const { refused, isByScopes, admitted } = compareAlternatives(baseAlternatives, headAlternatives)
   const located = head ?? after.operation.located
   const add = (action: OpenApiFacts['admission']['action'], texts: readonly [string, string]): void =>
-    report(walk, 'admission', { action }, { located, texts })
+    reportRequirement(walk, 'admission', { action }, { located, texts })
   if (refused.length > 0) add(isByScopes ? 'scopes' : 'tightened', labels(baseAlternatives, headAlternatives))
   else if (admitted.length > 0) add('loosened', labels(baseAlternatives, headAlternatives))
   if (refused.length > 0) return
   for (const [scheme, scope] of withdrawnScopes(baseAlternatives, walk.security.head)) {
-    report(walk, 'admission', { action: 'withdrawn', scheme, scope }, { located, texts: [scope, null] })
+    reportRequirement(walk, 'admission', { action: 'withdrawn', scheme, scope }, { located, texts: [scope, null] })
   }
 }
 
@@ -61,12 +61,12 @@ export function compareAdmission(walk: Walk, before: OperationSide, after: Opera
 export function compareShownCredentials(walk: Walk, before: OperationSide, after: OperationSide): void {
   const [base, head] = [ownSecurity(before), ownSecurity(after)]
   const [baseAlternatives, headAlternatives] = [
-    alternativesOf(base, walk.security.base),
-    alternativesOf(head, walk.security.head),
+    requiredAlternatives(base, walk.security.base),
+    requiredAlternatives(head, walk.security.head),
   ]
   if (compareAlternatives(headAlternatives, baseAlternatives).refused.length === 0) return
   const located = head ?? after.operation.located
-  report(walk, 'callback-security', {}, { located, texts: labels(baseAlternatives, headAlternatives) })
+  reportRequirement(walk, 'callback-security', {}, { located, texts: labels(baseAlternatives, headAlternatives) })
 }
 
 /** Requirements of both sides, as texts. */
@@ -75,7 +75,7 @@ interface StatedRequirements {
   readonly texts: readonly [before: string, after: string | null]
 }
 
-function report<Change extends 'admission' | 'callback-security'>(
+function reportRequirement<Change extends 'admission' | 'callback-security'>(
   walk: Walk,
   change: Change,
   facts: OpenApiFacts[Change],
@@ -89,9 +89,9 @@ function report<Change extends 'admission' | 'callback-security'>(
 
 /** Both sides as text. If the requirements have the same text, the definitions of their schemes show the difference. */
 function labels(base: readonly Alternative[], head: readonly Alternative[]): readonly [string, string] {
-  const [before, after] = [labelOf(base), labelOf(head)]
+  const [before, after] = [alternativesLabel(base), alternativesLabel(head)]
   if (before !== after) return [before, after]
-  return [labelOf(base.map(defined)), labelOf(head.map(defined))]
+  return [alternativesLabel(base.map(defined)), alternativesLabel(head.map(defined))]
 }
 
 function defined({ label, credentials }: Alternative): Alternative {
@@ -111,37 +111,43 @@ function globalSecurity({ root }: OpenApiContract): Located | null {
   return memberOf(root, 'security')
 }
 
-function alternativesOf(security: Located | null, schemes: SideSchemes): readonly Alternative[] {
+function requiredAlternatives(security: Located | null, schemes: SideSchemes): readonly Alternative[] {
   if (security === null) return []
   const known = schemes.read.get(security.value)
   if (known !== undefined) return known
   const owner = { ...security, value: { security: security.value } }
   const alternatives = itemsAt(owner, 'security').flatMap(({ value }) =>
-    isRecord(value) ? [alternativeOf(value, schemes)] : [],
+    isRecord(value) ? [requiredAlternative(value, schemes)] : [],
   )
   schemes.read.set(security.value, alternatives)
   return alternatives
 }
 
-function alternativeOf(requirement: JsonRecord, schemes: SideSchemes): Alternative {
+function requiredAlternative(requirement: JsonRecord, schemes: SideSchemes): Alternative {
   const credentials = Object.keys(requirement)
     .sort()
-    .map((name) => credentialOf(name, textsOf(requirement[name]), schemes))
+    .map((name) => namedCredential(name, textsOf(requirement[name]), schemes))
   return { label: requirementLabel(requirement), credentials }
 }
 
-function credentialOf(key: string, scopes: readonly string[], { definitions, renamed }: SideSchemes): Credential {
+function namedCredential(key: string, scopes: readonly string[], { definitions, renamed }: SideSchemes): Credential {
   // OpenAPI 3.2: the name of a component, or else its address.
   const name = definitions.has(key) ? key : key.replace(/^#\/components\/securitySchemes\//, '')
   const definition = definitions.get(name)
   const scheme = renamed.get(name) ?? name
   if (definition === undefined) return { scheme, kind: UNDEFINED_KIND, flows: new Map(), scopes, defined: null }
-  return { scheme, kind: kindOf(definition), flows: addressesOf(definition), scopes, defined: scopesOf(definition) }
+  return {
+    scheme,
+    kind: schemeKind(definition),
+    flows: flowAddresses(definition),
+    scopes,
+    defined: scopesOf(definition),
+  }
 }
 
 const ADDRESSES = ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl']
 
-function addressesOf(definition: JsonRecord): Credential['flows'] {
+function flowAddresses(definition: JsonRecord): Credential['flows'] {
   if (definition.type === 'openIdConnect') {
     return new Map([['discovery', textMembers(definition, ['openIdConnectUrl'])]])
   }
@@ -182,7 +188,7 @@ function withdrawnScopes(
   })
 }
 
-function definitionsOf(contract: OpenApiContract): ReadonlyMap<string, JsonRecord> {
+function schemeDefinitions(contract: OpenApiContract): ReadonlyMap<string, JsonRecord> {
   return new Map(
     schemesOf(contract).flatMap(([name, located]): [string, JsonRecord][] => {
       const scheme = objectAt(contract.documents, located)
@@ -196,9 +202,9 @@ function kinds(definitions: ReadonlyMap<string, JsonRecord>): ReadonlyMap<string
   return new Map(
     [...definitions].map(([name, definition]) => {
       const flows = Object.fromEntries(
-        [...addressesOf(definition)].map(([flow, all]) => [flow, Object.fromEntries(all)]),
+        [...flowAddresses(definition)].map(([flow, all]) => [flow, Object.fromEntries(all)]),
       )
-      return [name, { kind: kindOf(definition), flows }]
+      return [name, { kind: schemeKind(definition), flows }]
     }),
   )
 }
@@ -213,7 +219,10 @@ function withTokensOf(
   return new Map(
     [...definitions].map(([name, definition]) => {
       const other = others.get(name)
-      return [name, kindOf(definition) === 'apiKey header authorization' && other?.type === 'http' ? other : definition]
+      return [
+        name,
+        schemeKind(definition) === 'apiKey header authorization' && other?.type === 'http' ? other : definition,
+      ]
     }),
   )
 }

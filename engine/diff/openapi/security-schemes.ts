@@ -13,7 +13,7 @@ export function schemesOf({ root, isSwagger }: OpenApiContract): readonly (reado
  * The kind of credential that a scheme requires. Header field names (RFC 9110 §5.1) and schemes (§11.1) are
  * case-insensitive.
  */
-export function kindOf({ type, scheme, in: place, name }: JsonRecord): string {
+export function schemeKind({ type, scheme, in: place, name }: JsonRecord): string {
   if (type === 'basic') return 'http basic'
   if (type === 'apiKey') {
     const field = String(name)

@@ -4,7 +4,7 @@ import { isRecord, type JsonRecord, type Located } from '../../schema/located.ts
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { matchByKey, changedTexts } from '../match.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
-import { flowsOf, kindOf, requirementLabel, schemesOf } from './security-schemes.ts'
+import { flowsOf, schemeKind, requirementLabel, schemesOf } from './security-schemes.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { Walk } from './walk.ts'
 
@@ -89,7 +89,7 @@ function compareScheme(walk: Walk, scheme: SchemePair): void {
     const facts = { name, part, before, after }
     reportChanged(walk, 'component-scheme-changed', facts, { located, before, after })
   }
-  reportPart('type', kindOf(base), kindOf(head))
+  reportPart('type', schemeKind(base), schemeKind(head))
   if (base.type === 'openIdConnect' && head.type === 'openIdConnect')
     reportPart('openIdConnectUrl', base.openIdConnectUrl, head.openIdConnectUrl)
   if (base.type !== 'oauth2' || head.type !== 'oauth2') return

@@ -22,7 +22,7 @@ interface ServerList {
 
 /** The list for the whole interface. */
 export function compareInterfaceServers(walk: Walk): void {
-  compareServers(walk, serversOf(walk.base), serversOf(walk.head))
+  compareServerLists(walk, serversOf(walk.base), serversOf(walk.head))
 }
 
 /**
@@ -33,7 +33,7 @@ export function compareOperationServers(walk: Walk, before: OperationSide, after
   const [base, head] = [ownServers(before), ownServers(after)]
   // Both use those of the interface, which are reported once.
   if (base === null && head === null) return
-  compareServers(walk, base ?? inherited(walk.base, before), head ?? inherited(walk.head, after))
+  compareServerLists(walk, base ?? inherited(walk.base, before), head ?? inherited(walk.head, after))
 }
 
 function inherited(contract: Walk['base'], { operation: { located: owner } }: OperationSide): ServerList {
@@ -49,28 +49,28 @@ function ownServers({ item, operation: { located: owner } }: OperationSide): Ser
 /** The server where none is named (OpenAPI 3.1.0 §4.8.1): the location of the contract. */
 const DEFAULT_SERVER: ServerUrl = { url: '/', located: null }
 
-function compareServers(walk: Walk, base: ServerList, head: ServerList): void {
+function compareServerLists(walk: Walk, base: ServerList, head: ServerList): void {
   // The location of the contract may be any host, so a first list changes nothing if one of its addresses has no path.
   if (base.servers.length === 0 && (head.servers.length === 0 || head.servers.some(hasNoPath))) return
   const [before, after] = [statedServers(base), statedServers(head)]
   const change = walk.operation === null ? 'server' : 'operation-server'
   const isSchemeOpen = [...before, ...after].some(({ url }) => url.startsWith('//'))
-  const exact = matchByKey(before, after, ({ url }) => addressOf(url, isSchemeOpen))
+  const exact = matchByKey(before, after, ({ url }) => comparableAddress(url, isSchemeOpen))
   // Variable names are not part of an address.
   const { added, removed, kept } = matchRest(exact, ({ url }) =>
-    addressOf(url, isSchemeOpen).replaceAll(VARIABLE, '{}'),
+    comparableAddress(url, isSchemeOpen).replaceAll(VARIABLE, '{}'),
   )
   for (const server of removed) {
     const { url: name } = server
-    if (isCovered(server, after, isSchemeOpen)) continue
+    if (isServerCovered(server, after, isSchemeOpen)) continue
     reportRemoved(walk, change, { name, action: 'removed' }, { located: base.owner, before: name })
   }
   for (const server of added) {
     const { url: name } = server
-    if (isCovered(server, before, isSchemeOpen)) continue
+    if (isServerCovered(server, before, isSchemeOpen)) continue
     reportAdded(walk, change, { name, action: 'added' }, { located: head.owner, after: name })
   }
-  for (const [one, other] of kept) compareVariables(walk, one, other)
+  for (const [one, other] of kept) compareServerVariables(walk, one, other)
 }
 
 function statedServers({ servers }: ServerList): readonly ServerUrl[] {
@@ -84,9 +84,9 @@ function hasNoPath({ url }: ServerUrl): boolean {
 const VARIABLE = /\{([^{}]*)\}/g
 
 /** Whether each address of a server is one of several servers. Variables take their listed values. */
-function isCovered(server: ServerUrl, others: readonly ServerUrl[], isSchemeOpen: boolean): boolean {
-  const own = addressesOf(server, isSchemeOpen)
-  const all = new Set(others.flatMap((other) => addressesOf(other, isSchemeOpen) ?? []))
+function isServerCovered(server: ServerUrl, others: readonly ServerUrl[], isSchemeOpen: boolean): boolean {
+  const own = possibleAddresses(server, isSchemeOpen)
+  const all = new Set(others.flatMap((other) => possibleAddresses(other, isSchemeOpen) ?? []))
   return own?.every((address) => all.has(address)) ?? false
 }
 
@@ -94,7 +94,7 @@ function isCovered(server: ServerUrl, others: readonly ServerUrl[], isSchemeOpen
 const MOST_ADDRESSES = 256
 
 /** Null if a variable takes any value, or if there are too many. */
-function addressesOf({ url, located }: ServerUrl, isSchemeOpen: boolean): readonly string[] | null {
+function possibleAddresses({ url, located }: ServerUrl, isSchemeOpen: boolean): readonly string[] | null {
   const variables = new Map(located === null ? [] : membersAt(located, 'variables'))
   let urls: readonly string[] = [url]
   for (const name of variableNames(url)) {
@@ -103,11 +103,11 @@ function addressesOf({ url, located }: ServerUrl, isSchemeOpen: boolean): readon
     if (values.length === 0 || urls.length * values.length > MOST_ADDRESSES) return null
     urls = urls.flatMap((one) => values.map((value) => one.replaceAll(`{${name}}`, () => value)))
   }
-  return urls.map((one) => addressOf(one, isSchemeOpen))
+  return urls.map((one) => comparableAddress(one, isSchemeOpen))
 }
 
 /** A caller fills in an address with the allowed values of its variables, or with their defaults. */
-function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl): void {
+function compareServerVariables(walk: Walk, before: ServerUrl, after: ServerUrl): void {
   if (before.located === null || after.located === null) return
   const base = new Map(membersAt(before.located, 'variables'))
   const head = new Map(membersAt(after.located, 'variables'))
@@ -125,8 +125,8 @@ function compareVariables(walk: Walk, before: ServerUrl, after: ServerUrl): void
     const { added, removed } = changedTexts(baseValues, headValues)
     const isOpened = baseValues.length > 0 && headValues.length === 0
     const isClosed = baseValues.length === 0 && headValues.length > 0
-    if (isClosed || (removed.length > 0 && !isOpened)) emit('narrowed', listed(baseValues), listed(headValues))
-    if (isOpened || (added.length > 0 && !isClosed)) emit('widened', listed(baseValues), listed(headValues))
+    if (isClosed || (removed.length > 0 && !isOpened)) emit('narrowed', valuesText(baseValues), valuesText(headValues))
+    if (isOpened || (added.length > 0 && !isClosed)) emit('widened', valuesText(baseValues), valuesText(headValues))
   }
 }
 
@@ -135,7 +135,7 @@ function variableNames(url: string): readonly string[] {
   return [...new Set([...url.matchAll(VARIABLE)].map(([, name = '']) => name))]
 }
 
-function listed(values: readonly string[]): string {
+function valuesText(values: readonly string[]): string {
   return values.length === 0 ? 'any value' : values.join(', ')
 }
 
@@ -143,7 +143,7 @@ function listed(values: readonly string[]): string {
  * The part that equal addresses share. Letter case of scheme and host, a default port and a final slash have no meaning
  * (RFC 3986 §6.2), nor does a scheme if the other side names none.
  */
-function addressOf(url: string, isSchemeOpen: boolean): string {
+function comparableAddress(url: string, isSchemeOpen: boolean): string {
   const address = withPlainOrigin(url.endsWith('/') ? url.slice(0, -1) : url)
   return isSchemeOpen ? address.replace(/^\w+:(?=\/\/)/, '') : address
 }

@@ -26,11 +26,12 @@ export function writtenTypesOf(schema: Located | null, source: SchemaSource, dep
   if (Array.isArray(listed)) conditions.push(listed.flatMap(typeOfValue))
   const named: readonly string[] = typesOf(value)
   return ALL.filter(
-    (type) => (named.length === 0 || isAmong(type, named)) && conditions.every((types) => isAmong(type, types)),
+    (type) =>
+      (named.length === 0 || isOneOfTypes(type, named)) && conditions.every((types) => isOneOfTypes(type, types)),
   )
 }
 
-function isAmong(type: WrittenType, types: readonly string[]): boolean {
+function isOneOfTypes(type: WrittenType, types: readonly string[]): boolean {
   return types.includes(type) || (type === 'integer' && types.includes('number'))
 }
 

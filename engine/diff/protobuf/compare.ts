@@ -3,19 +3,19 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { NO_CONTRACT, readProtoContract, type ProtoContract } from '../../contracts/protobuf/contract.ts'
-import { inOneOrder } from '../../contracts/unresolved.ts'
+import { sortedReferences } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { PROTO_RULES, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { judgeById } from '../../rules/row.ts'
 import { readSides } from '../sides.ts'
-import { compareEnum } from './enums.ts'
+import { compareProtoEnum } from './enums.ts'
 import { compareExistence } from './existence.ts'
-import { compareField } from './fields.ts'
+import { compareProtoField } from './fields.ts'
 import { compareHttpRoutes } from './http-bindings.ts'
-import { compareFiles, unresolvedOf } from './files.ts'
-import { compareMessage } from './messages.ts'
+import { compareFiles, unresolvedImportsAndTypes } from './files.ts'
+import { compareProtoMessage } from './messages.ts'
 import { protoWalk } from './walk.ts'
 import { compareService } from './services.ts'
 
@@ -26,7 +26,7 @@ export function compareProtobuf(
   options: CompareOptions,
   sha256: Sha256,
 ): Result<FormatComparison> {
-  const sides = readSides(before, after, (text) => read(text, options))
+  const sides = readSides(before, after, (text) => readFileSet(text, options))
   if (!sides.ok) return sides
   const { base, head } = sides.value
   const locate = { base: base.locate, head: head.locate }
@@ -34,11 +34,11 @@ export function compareProtobuf(
   const walk = protoWalk(base, head, report)
   compareFiles(walk)
   compareExistence(walk)
-  comparePairs(base.messages, head.messages, (...pair) => compareMessage(...pair, walk))
-  comparePairs(base.enums, head.enums, (...pair) => compareEnum(...pair, walk))
+  comparePairs(base.messages, head.messages, (...pair) => compareProtoMessage(...pair, walk))
+  comparePairs(base.enums, head.enums, (...pair) => compareProtoEnum(...pair, walk))
   comparePairs(base.services, head.services, (...pair) => compareService(...pair, walk))
   compareHttpRoutes(walk)
-  comparePairs(base.extensions, head.extensions, (...pair) => compareField(...pair, walk))
+  comparePairs(base.extensions, head.extensions, (...pair) => compareProtoField(...pair, walk))
   return ok({
     groups: report.finish(),
     stats: {
@@ -47,11 +47,14 @@ export function compareProtobuf(
       touched: report.touched,
     },
     spec_versions: { base: syntaxesOf(base), head: syntaxesOf(head) },
-    unresolved: inOneOrder([...unresolvedOf('base', base), ...unresolvedOf('head', head)]),
+    unresolved: sortedReferences([
+      ...unresolvedImportsAndTypes('base', base),
+      ...unresolvedImportsAndTypes('head', head),
+    ]),
   })
 }
 
-function read(text: string, { limits }: CompareOptions): Result<ProtoContract> {
+function readFileSet(text: string, { limits }: CompareOptions): Result<ProtoContract> {
   if (text === '') return ok(NO_CONTRACT)
   const contract = readProtoContract(text, limits ?? DEFAULT_DOCUMENT_LIMITS)
   return contract

@@ -9,7 +9,7 @@ import type { ProtoWalk } from './walk.ts'
 /** The option that allows two names for a number concerns only the compiler. */
 const JUDGED: ReadonlySet<string> = new Set(['allow_alias'])
 
-export function compareEnum(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): void {
+export function compareProtoEnum(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): void {
   compareEnumValues(base, head, walk)
   compareReserved(base.reserved, head.reserved, (what, text) =>
     reportUnreserved(`proto-enum-reserved-${what}-removed`, text, head, walk),
@@ -40,7 +40,7 @@ function compareEnumValues(base: ProtoEnum, head: ProtoEnum, walk: ProtoWalk): v
   const reserved = new RangeSet(head.reserved.ranges)
   for (const [number, values] of before) {
     const kept = after.get(number)
-    if (kept === undefined) reportRemoved({ values, number, reserved }, head, walk)
+    if (kept === undefined) reportRemovedValue({ values, number, reserved }, head, walk)
     else compareAliases(values, kept, head, walk)
   }
   // Readers put a value that a closed enum does not have aside, and see the field as not set.
@@ -70,7 +70,7 @@ interface RemovedNumber {
   readonly reserved: RangeSet
 }
 
-function reportRemoved({ values, number, reserved }: RemovedNumber, head: ProtoEnum, walk: ProtoWalk): void {
+function reportRemovedValue({ values, number, reserved }: RemovedNumber, head: ProtoEnum, walk: ProtoWalk): void {
   const [first] = values
   if (first === undefined) return
   const hasNumber = reserved.holds([number, number])
@@ -82,10 +82,10 @@ function reportRemoved({ values, number, reserved }: RemovedNumber, head: ProtoE
     reaches: head.fullName,
   } as const
   const name = values.map((value) => `${head.fullName}.${value.name}`).join('`, `')
-  walk.add({ ...place, rule: removalRule(hasNumber, hasName), name, before: number })
+  walk.add({ ...place, rule: valueRemovalRule(hasNumber, hasName), name, before: number })
 }
 
-function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
+function valueRemovalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
   if (hasNumber) return hasName ? 'proto-enum-value-removed-and-reserved' : 'proto-enum-value-removed-name-not-reserved'
   return hasName ? 'proto-enum-value-removed-number-not-reserved' : 'proto-enum-value-removed'
 }
@@ -98,12 +98,12 @@ function compareAliases(
   walk: ProtoWalk,
 ): void {
   const names = new Set(after.map(({ name }) => name))
-  const gone = before.filter(({ name }) => !names.has(name))
+  const removedValues = before.filter(({ name }) => !names.has(name))
   const [first] = after
   if (first === undefined) return
   const subject = `${owner.fullName}#${first.number}`
   const place = { side: 'head', location: first.at, subject, reaches: owner.fullName, name: owner.fullName } as const
-  if (gone.length > 0) {
+  if (removedValues.length > 0) {
     const values = { before: before.map(({ name }) => name).join(', '), after: [...names].join(', ') }
     walk.add({ ...place, rule: 'proto-enum-value-renamed', ...values })
   } else if (before[0] !== undefined && before[0].name !== first.name) {

@@ -68,7 +68,7 @@ export function compareExistence(walk: ProtoWalk): void {
       before: name,
     })
   }
-  for (const kind of KINDS) compareKind(kind, walk)
+  for (const kind of KINDS) compareDeclarations(kind, walk)
   compareTargets(walk)
 }
 
@@ -95,10 +95,10 @@ function fieldWords(target: string): string {
   return `field ${number} of ${message}`
 }
 
-function compareKind(kind: DeclarationKind, walk: ProtoWalk): void {
+function compareDeclarations(kind: DeclarationKind, walk: ProtoWalk): void {
   const { base, head } = walk
-  const before = indexOf(kind.listOf(base), base)
-  const after = indexOf(kind.listOf(head), head)
+  const before = indexDeclarations(kind.listOf(base), base)
+  const after = indexDeclarations(kind.listOf(head), head)
   for (const { declared, file } of before.all) {
     const rule = judgeAbsence(kind, { declared, file }, after, walk)
     if (rule === null) continue
@@ -130,7 +130,7 @@ interface Index {
   readonly inFiles: ReadonlySet<string>
 }
 
-function indexOf(list: Iterable<Declared>, { fileOf }: ProtoContract): Index {
+function indexDeclarations(list: Iterable<Declared>, { fileOf }: ProtoContract): Index {
   const all: Placed[] = []
   for (const declared of list) {
     const file = fileOf(declared.at)
@@ -158,14 +158,14 @@ function judgeAbsence(
   walk: ProtoWalk,
 ): ProtoRuleId | null {
   const { head } = walk
-  const isGone = !after.names.has(declared.fullName)
+  const isRemoved = !after.names.has(declared.fullName)
   if (head.files.size === 0) return kind.removed
   const headFile = headFileOf(file, walk)
   const leftFile = headFile !== undefined && !after.inFiles.has(inFile(headFile, nestedName(declared, file)))
-  const leftPackage = isGone && head.packages.has(file.package)
+  const leftPackage = isRemoved && head.packages.has(file.package)
   if (leftFile && leftPackage) return kind.removed
   if (leftPackage) return kind.leftPackage
-  if (isGone && kind.wentWithPackage !== null) return kind.wentWithPackage
+  if (isRemoved && kind.wentWithPackage !== null) return kind.wentWithPackage
   return leftFile ? kind.leftFile : null
 }
 

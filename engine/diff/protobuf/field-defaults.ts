@@ -13,7 +13,7 @@ interface FieldDefault {
 }
 
 /** Null if there is none: lists, maps and messages are empty or absent. */
-export function defaultOf(field: ProtoField, contract: ProtoContract): FieldDefault | null {
+export function effectiveDefault(field: ProtoField, contract: ProtoContract): FieldDefault | null {
   if (field.label === 'repeated' || field.label === 'map') return null
   const { kind, name } = typeOfField(field, contract)
   const stated = field.options.get('default')
@@ -23,32 +23,32 @@ export function defaultOf(field: ProtoField, contract: ProtoContract): FieldDefa
   const written = stated ?? values[0]?.name ?? null
   const number = values.find((value) => value.name === written)?.number
   // If the enum is not available, only the name is known.
-  if (number === undefined) return { written, value: `name ${textOf(written)}`, isZero: written === null }
+  if (number === undefined) return { written, value: `name ${literalText(written)}`, isZero: written === null }
   return { written, value: `number ${number}`, isZero: number === 0 }
 }
 
 function scalarDefault(type: string, stated: unknown): FieldDefault {
   if (type === 'string' || type === 'bytes') {
     const written = stated ?? ''
-    return { written, value: `text ${textOf(written)}`, isZero: written === '' }
+    return { written, value: `text ${literalText(written)}`, isZero: written === '' }
   }
   if (type === 'bool') return { written: stated ?? false, value: `bool ${stated === true}`, isZero: stated !== true }
   const written = stated ?? 0
   if (type !== 'float' && type !== 'double') {
-    return { written, value: `number ${textOf(written)}`, isZero: written === 0 }
+    return { written, value: `number ${literalText(written)}`, isZero: written === 0 }
   }
   const number = floatOf(written)
   const value = type === 'float' ? Math.fround(number) : number
   return { written, value: `number ${value}`, isZero: value === 0 }
 }
 
-function textOf(written: unknown): string {
+function literalText(written: unknown): string {
   return typeof written === 'string' ? written : JSON.stringify(written)
 }
 
 /** Integers above 2^53 are kept as text, and so are `inf`, `-inf` and either `nan`. */
 function floatOf(written: unknown): number {
-  const text = textOf(written)
+  const text = literalText(written)
   if (/^-?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity
   return Number(text)
 }

@@ -31,7 +31,7 @@ export function isDelimited(field: ProtoField, contract: ProtoContract): boolean
   return typeOfField(field, contract).kind === 'message' && contract.messages.get(field.scope)?.isMapEntry !== true
 }
 
-export function likenessOf(base: ProtoField, head: ProtoField, walk: ProtoWalk): TypeLikeness {
+export function relateFieldTypes(base: ProtoField, head: ProtoField, walk: ProtoWalk): TypeLikeness {
   const before = typeOfField(base, walk.base)
   const after = typeOfField(head, walk.head)
   if (before.kind === 'opaque' || after.kind === 'opaque') return isSameName(before, after) ? 'same' : 'wire'

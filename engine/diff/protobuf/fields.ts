@@ -5,22 +5,22 @@
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoField } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
-import { defaultOf } from './field-defaults.ts'
-import { isDelimited, likenessOf, typeOfField, type TypeLikeness } from './field-types.ts'
+import { effectiveDefault } from './field-defaults.ts'
+import { isDelimited, relateFieldTypes, typeOfField, type TypeLikeness } from './field-types.ts'
 import { compareCommonOptions } from './options.ts'
 import type { ProtoChange, ProtoWalk } from './walk.ts'
 import { outerOf } from '../../contracts/protobuf/contract.ts'
 
 const JUDGED: ReadonlySet<string> = new Set(['json_name', 'default', 'jstype', 'ctype', 'packed'])
 
-export function compareField(base: ProtoField, head: ProtoField, walk: ProtoWalk): void {
+export function compareProtoField(base: ProtoField, head: ProtoField, walk: ProtoWalk): void {
   const outer = head.extendee === null ? outerOf(head.fullName) : walk.head.typeOf(head.extendee, head.scope).name
   const add = sayerOf(head, outer, walk)
-  compareNames(base, head, add)
-  const likeness = likenessOf(base, head, walk)
+  compareFieldNames(base, head, add)
+  const likeness = relateFieldTypes(base, head, walk)
   if (likeness !== 'same') add(TYPE_RULES[likeness], typeName(base, walk.base), typeName(head, walk.head))
   compareCardinality(base, head, add, walk)
-  compareDefault(base, head, add, walk)
+  compareFieldDefault(base, head, add, walk)
   if (base.oneof !== head.oneof) add(oneofRule(base, head, walk), oneofName(base), oneofName(head))
   for (const { rule, valueOf } of TRAITS) {
     const before = valueOf(base, walk.base)
@@ -42,7 +42,7 @@ function sayerOf(head: ProtoField, reaches: string, walk: ProtoWalk): AddFieldCh
   }
 }
 
-function compareNames(base: ProtoField, head: ProtoField, add: AddFieldChange): void {
+function compareFieldNames(base: ProtoField, head: ProtoField, add: AddFieldChange): void {
   // JSON and code use the full name of an extension.
   if (head.extendee !== null) {
     if (base.fullName !== head.fullName) add('proto-field-name-changed', base.fullName, head.fullName)
@@ -74,13 +74,13 @@ const CARDINALITY_WORDS: Readonly<Record<Cardinality, string>> = {
 }
 
 /** Whether a message must contain the field. */
-export function isRequired({ label, oneof, extendee, features }: ProtoField): boolean {
+export function isRequiredField({ label, oneof, extendee, features }: ProtoField): boolean {
   if (label === 'required') return true
   return label === null && oneof === null && extendee === null && features.resolved.field_presence === 'LEGACY_REQUIRED'
 }
 
 export function cardinalityOf(field: ProtoField, contract: ProtoContract): Cardinality {
-  if (isRequired(field)) return 'required'
+  if (isRequiredField(field)) return 'required'
   if (field.label === 'repeated' || field.label === 'map') return field.label
   const { field_presence: presence } = field.features.resolved
   if (field.hasPresence || presence !== 'IMPLICIT') return 'explicit'
@@ -104,9 +104,9 @@ function cardinalityRule(before: Cardinality, after: Cardinality): ProtoRuleId {
   return isList(before) ? 'proto-field-cardinality-changed-in-json' : 'proto-field-presence-changed'
 }
 
-function compareDefault(base: ProtoField, head: ProtoField, add: AddFieldChange, walk: ProtoWalk): void {
-  const before = defaultOf(base, walk.base)
-  const after = defaultOf(head, walk.head)
+function compareFieldDefault(base: ProtoField, head: ProtoField, add: AddFieldChange, walk: ProtoWalk): void {
+  const before = effectiveDefault(base, walk.base)
+  const after = effectiveDefault(head, walk.head)
   if (before === null || after === null || before.value === after.value) return
   // If both defaults are the zero of their type, the change of type is reported instead.
   if (before.isZero && after.isZero) return
@@ -118,7 +118,7 @@ function oneofRule(base: ProtoField, head: ProtoField, walk: ProtoWalk): ProtoRu
   const others = new Map(neighboursOf(head, walk.head).map((field) => [field.number, field]))
   const isMoved = neighboursOf(base, walk.base).some((before) => {
     const after = others.get(before.number)
-    return after !== undefined && excludes(base, before) !== excludes(head, after)
+    return after !== undefined && isInSameOneof(base, before) !== isInSameOneof(head, after)
   })
   return isMoved ? 'proto-field-oneof-changed' : 'proto-field-oneof-changed-in-source'
 }
@@ -128,7 +128,7 @@ function neighboursOf({ scope, number }: ProtoField, { messages }: ProtoContract
   return (messages.get(scope)?.fields ?? []).filter((field) => field.number !== number)
 }
 
-function excludes(field: ProtoField, other: ProtoField): boolean {
+function isInSameOneof(field: ProtoField, other: ProtoField): boolean {
   return field.oneof !== null && field.oneof === other.oneof
 }
 

@@ -27,7 +27,7 @@ export function compareFiles(walk: ProtoWalk): void {
     }
   }
   reportImports(walk)
-  reportUnresolved(walk)
+  reportMissingTypes(walk)
 }
 
 function fileChange(file: ProtoFile): { readonly subject: string; readonly location: string; readonly name: string } {
@@ -97,7 +97,10 @@ function reportImports(walk: ProtoWalk): void {
 }
 
 /** Imports and types of one side whose declaration was not given. */
-export function unresolvedOf(side: 'base' | 'head', contract: ProtoContract): readonly UnresolvedReference[] {
+export function unresolvedImportsAndTypes(
+  side: 'base' | 'head',
+  contract: ProtoContract,
+): readonly UnresolvedReference[] {
   const imports = missingImports(contract)
     .filter(({ path }) => !declaresOptionsOnly(path))
     .map(({ file, path }) => ({ side, reference: path, location: file.at, tool: null }))
@@ -111,7 +114,7 @@ interface Gap {
   readonly reaches: NonNullable<ProtoChange['reaches']>
 }
 
-function reportUnresolved(walk: ProtoWalk): void {
+function reportMissingTypes(walk: ProtoWalk): void {
   const known = new Set(gapsOf(walk.base).map(({ type }) => type))
   for (const { type, location, reaches } of gapsOf(walk.head)) {
     if (known.has(type)) continue

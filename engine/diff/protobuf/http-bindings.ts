@@ -39,9 +39,9 @@ interface TemplateVariable {
 export function compareHttpBindings(base: ProtoMethod, head: ProtoMethod, operation: Operation, walk: ProtoWalk): void {
   const [before, after] = [bindingsOf(base.options), bindingsOf(head.options)]
   const place = { side: 'head', location: head.at, name: head.name, reaches: [operation] } as const
-  const hasField = fieldsOf(head, walk.head)
-  const lost = before.filter((one) => !after.some((other) => takes(other, one, hasField)))
-  const won = after.filter((one) => !before.some((other) => takes(other, one, hasField)))
+  const hasField = fieldCheck(head, walk.head)
+  const lost = before.filter((one) => !after.some((other) => isAcceptedBy(other, one, hasField)))
+  const won = after.filter((one) => !before.some((other) => isAcceptedBy(other, one, hasField)))
   const successors = [...won]
   for (const binding of lost) {
     const successor = successors.shift()
@@ -64,9 +64,9 @@ interface RoutedBinding {
 /** Bindings that are new in the head, and take calls that one of another rpc takes on both sides. */
 export function compareHttpRoutes(walk: ProtoWalk): void {
   const [base, head] = [routesOf(walk.base), routesOf(walk.head)]
-  const kept = base.filter((route) => isHeld(head, route))
+  const kept = base.filter((route) => hasRoute(head, route))
   for (const added of head) {
-    if (isHeld(base, added)) continue
+    if (hasRoute(base, added)) continue
     for (const { service, method, binding } of kept) {
       if (method.fullName === added.method.fullName || !areReachedAlike(service, added.service)) continue
       if (!doOverlap(binding, added.binding)) continue
@@ -85,8 +85,8 @@ export function compareHttpRoutes(walk: ProtoWalk): void {
   }
 }
 
-function isHeld(routes: readonly RoutedBinding[], { method, binding }: RoutedBinding): boolean {
-  return routes.some((one) => one.method.fullName === method.fullName && takes(one.binding, binding, () => true))
+function hasRoute(routes: readonly RoutedBinding[], { method, binding }: RoutedBinding): boolean {
+  return routes.some((one) => one.method.fullName === method.fullName && isAcceptedBy(one.binding, binding, () => true))
 }
 
 function routesOf({ services }: ProtoContract): readonly RoutedBinding[] {
@@ -116,7 +116,7 @@ function doOverlap(one: Binding, other: Binding): boolean {
 }
 
 /** Whether `binding` accepts every request of `held` with the same meaning. */
-function takes(binding: Binding, held: Binding, hasField: (name: string) => boolean): boolean {
+function isAcceptedBy(binding: Binding, held: Binding, hasField: (name: string) => boolean): boolean {
   const isSame = binding.method === held.method && binding.template.verb === held.template.verb
   const isBody = binding.body === held.body && binding.responseBody === held.responseBody
   return isSame && isBody && isPathWithin(held.template, binding.template) && hasSameFields(held, binding, hasField)
@@ -148,7 +148,7 @@ function hasSameFields(held: Binding, binding: Binding, hasField: (name: string)
 }
 
 /** Whether the request of an rpc has a field, by the first name of its path. */
-function fieldsOf({ input, scope }: ProtoMethod, contract: ProtoContract): (path: string) => boolean {
+function fieldCheck({ input, scope }: ProtoMethod, contract: ProtoContract): (path: string) => boolean {
   const message = contract.messages.get(contract.typeOf(input, scope).name)
   // A request type that is not available may have any field.
   if (message === undefined) return () => true

@@ -3,7 +3,7 @@ import type { ProtoField, ProtoMessage } from '../../contracts/protobuf/model.ts
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { typeOfField } from './field-types.ts'
 import { demandOf } from './call-options.ts'
-import { cardinalityOf, compareField, isRequired } from './fields.ts'
+import { cardinalityOf, compareProtoField, isRequiredField } from './fields.ts'
 import { RangeSet, compareRanges, compareReserved, reportUnreserved } from './ranges.ts'
 import { compareCommonOptions } from './options.ts'
 import { compareVisibility } from './visibility.ts'
@@ -14,7 +14,7 @@ const NO_ACCESSOR = 'no_standard_descriptor_accessor'
 const MESSAGE_SET = 'message_set_wire_format'
 const JUDGED: ReadonlySet<string> = new Set([NO_ACCESSOR, MESSAGE_SET])
 
-export function compareMessage(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
+export function compareProtoMessage(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
   compareFields(base, head, walk)
   compareOneofs(base, head, walk)
   compareReserved(base.reserved, head.reserved, (what, text) =>
@@ -50,9 +50,9 @@ function compareFields(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk):
   for (const [number, field] of before) {
     const kept = after.get(number)
     if (kept !== undefined) {
-      compareField(field, kept, walk)
+      compareProtoField(field, kept, walk)
       compareEntries(field, kept, walk)
-    } else reportRemoved(field, head, reserved, walk)
+    } else reportRemovedField(field, head, reserved, walk)
   }
   for (const [number, field] of after) {
     if (before.has(number)) continue
@@ -63,7 +63,7 @@ function compareFields(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk):
 
 /** Callers by the old contract do not give the new field. */
 function additionRule(field: ProtoField, owner: ProtoMessage, walk: ProtoWalk): ProtoRuleId {
-  if (isRequired(field)) return 'proto-required-field-added'
+  if (isRequiredField(field)) return 'proto-required-field-added'
   const demand = demandOf(field)
   if (demand === 'none' || !walk.directions(owner.fullName).isSent) return 'proto-field-added'
   if (demand === 'required') return 'proto-field-required-by-option'
@@ -77,19 +77,19 @@ function compareEntries(base: ProtoField, head: ProtoField, walk: ProtoWalk): vo
   if (base.label !== 'map' || head.label !== 'map' || base.type === head.type) return
   const before = walk.base.messages.get(typeOfField(base, walk.base).name)
   const after = walk.head.messages.get(typeOfField(head, walk.head).name)
-  if (before !== undefined && after !== undefined) compareMessage(before, after, walk)
+  if (before !== undefined && after !== undefined) compareProtoMessage(before, after, walk)
 }
 
-function reportRemoved(field: ProtoField, head: ProtoMessage, reserved: RangeSet, walk: ProtoWalk): void {
+function reportRemovedField(field: ProtoField, head: ProtoMessage, reserved: RangeSet, walk: ProtoWalk): void {
   const place = { side: 'base', location: field.at, subject: field.fullName } as const
   const change = { ...place, name: field.fullName, before: field.number, reaches: outerOf(field.fullName) }
   const hasNumber = reserved.holds([field.number, field.number])
   const hasName = head.reserved.names.has(field.name)
-  walk.add({ ...change, rule: removalRule(hasNumber, hasName) })
-  if (isRequired(field)) walk.add({ ...change, rule: 'proto-required-field-removed' })
+  walk.add({ ...change, rule: fieldRemovalRule(hasNumber, hasName) })
+  if (isRequiredField(field)) walk.add({ ...change, rule: 'proto-required-field-removed' })
 }
 
-function removalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
+function fieldRemovalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
   if (hasNumber) return hasName ? 'proto-field-removed-and-reserved' : 'proto-field-removed-name-not-reserved'
   return hasName ? 'proto-field-removed-number-not-reserved' : 'proto-field-removed'
 }

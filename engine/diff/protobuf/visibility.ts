@@ -8,12 +8,12 @@ export function compareVisibility(
   head: ProtoMessage | ProtoEnum,
   walk: ProtoWalk,
 ): void {
-  if (isLocal(base, walk.base) || !isLocal(head, walk.head)) return
+  if (isLocalDeclaration(base, walk.base) || !isLocalDeclaration(head, walk.head)) return
   const place = { side: 'head', location: head.at, subject: `${head.fullName} visibility` } as const
   walk.add({ ...place, rule: 'proto-declaration-became-local', name: head.fullName })
 }
 
-function isLocal(declared: ProtoMessage | ProtoEnum, { messages }: ProtoContract): boolean {
+function isLocalDeclaration(declared: ProtoMessage | ProtoEnum, { messages }: ProtoContract): boolean {
   // Nobody refers to an entry of a map.
   if ('isMapEntry' in declared && declared.isMapEntry) return false
   if (declared.visibility !== null) return declared.visibility === 'local'

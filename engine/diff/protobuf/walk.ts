@@ -43,7 +43,7 @@ export function protoWalk(
     report.add({
       ...change,
       facts: { name },
-      places: (message) => placesOf(typeof reaches === 'string' ? reach[side](reaches) : reaches, message, subject),
+      places: (message) => reachedRpcs(typeof reaches === 'string' ? reach[side](reaches) : reaches, message, subject),
       touches: ({ area }, { operation }) => ({
         endpoint: operation?.path ?? null,
         field: area === 'protobuf fields' ? subject : null,
@@ -59,7 +59,7 @@ export function headFileOf({ path }: ProtoFile, { base, head: { files } }: Proto
   return isAlone ? [...files.values()][0] : files.get(path)
 }
 
-function placesOf(operations: readonly Operation[], message: string, detail: string): readonly ReachedPlace[] {
+function reachedRpcs(operations: readonly Operation[], message: string, detail: string): readonly ReachedPlace[] {
   if (operations.length === 0) return [{ operation: null, tool: null, message, detail }]
   return operations.map((operation) => ({ operation, tool: null, message: `${message} (${operation.path})`, detail }))
 }

@@ -28,7 +28,7 @@ type SelectorPart = (rule: string) => boolean
 export function readSelector(text: string): Result<RuleSelector, SelectorFault> {
   if (ruleOf(text) !== undefined) return ok({ isExact: true, has: (rule) => rule === text })
   if (text.length > MAX_SELECTOR_LENGTH)
-    return fault(`a selector of rules has up to ${MAX_SELECTOR_LENGTH} characters`, 'select by coordinates')
+    return selectorFault(`a selector of rules has up to ${MAX_SELECTOR_LENGTH} characters`, 'select by coordinates')
   const parts: SelectorPart[] = []
   for (const written of text.split(',')) {
     const part = readPart(written.trim())
@@ -36,7 +36,10 @@ export function readSelector(text: string): Result<RuleSelector, SelectorFault> 
     parts.push(part.value)
   }
   if (ruleTable().some(({ id }) => parts.every((part) => part(id)))) return ok(remembering(parts))
-  return fault(`no rule matches ${JSON.stringify(text)}`, '`preflight rules` lists all rules with their coordinates')
+  return selectorFault(
+    `no rule matches ${JSON.stringify(text)}`,
+    '`preflight rules` lists all rules with their coordinates',
+  )
 }
 
 /** Evaluated for every finding of a comparison, so results are cached. */
@@ -61,16 +64,17 @@ function readPart(text: string): Result<SelectorPart, SelectorFault> {
       text,
       ruleTable().map(({ id }) => id),
     )
-    return fault(`there is no rule ${JSON.stringify(text)}`, suggestion(guess, 'docs/rules.md lists them'))
+    return selectorFault(`there is no rule ${JSON.stringify(text)}`, suggestion(guess, 'docs/rules.md lists them'))
   }
-  if (/^\**$/.test(text)) return fault(`${JSON.stringify(text)} selects every rule`, 'name a part of the ids as well')
+  if (/^\**$/.test(text))
+    return selectorFault(`${JSON.stringify(text)} selects every rule`, 'name a part of the ids as well')
   return ok((rule) => matchesPattern(rule, text))
 }
 
 function readCoordinate(name: string, value: string): Result<SelectorPart, SelectorFault> {
   if (!isCoordinate(name)) {
     const fix = suggestion(nearest(name, COORDINATES), `there are ${COORDINATES.join(', ')}`)
-    return fault(`there is no coordinate ${JSON.stringify(name)} of rules`, fix)
+    return selectorFault(`there is no coordinate ${JSON.stringify(name)} of rules`, fix)
   }
   const wrong = valueFault(name, value)
   return wrong === null ? ok((rule) => coordinatesOf(rule)?.[name] === value) : { ok: false, problem: wrong }
@@ -88,7 +92,7 @@ function suggestion(guess: string | null, otherwise: string): string {
   return guess === null ? otherwise : `did you mean "${guess}"?`
 }
 
-function fault(message: string, fix: string): { readonly ok: false; readonly problem: SelectorFault } {
+function selectorFault(message: string, fix: string): { readonly ok: false; readonly problem: SelectorFault } {
   return { ok: false, problem: { message, fix } }
 }
 

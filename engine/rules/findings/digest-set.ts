@@ -55,7 +55,7 @@ export class DigestSet {
 /** Offset of the slot that contains the words at `from`, or of the empty slot for them. */
 function slotOf(slots: Uint32Array, words: Uint32Array, from: number): number {
   let slot = ((words[from] ?? 0) * WORDS) % slots.length
-  while (!isEmpty(slots, slot) && !isSame(slots, slot, words, from)) slot = (slot + WORDS) % slots.length
+  while (!isEmpty(slots, slot) && !isSameDigest(slots, slot, words, from)) slot = (slot + WORDS) % slots.length
   return slot
 }
 
@@ -64,7 +64,7 @@ function isEmpty(slots: Uint32Array, slot: number): boolean {
   return true
 }
 
-function isSame(slots: Uint32Array, slot: number, words: Uint32Array, from: number): boolean {
+function isSameDigest(slots: Uint32Array, slot: number, words: Uint32Array, from: number): boolean {
   for (let word = 0; word < WORDS; word++) if (slots[slot + word] !== words[from + word]) return false
   return true
 }

@@ -75,7 +75,7 @@ export class Grouping {
   /** Sorts by level, rule and subject, so that key order in the documents has no effect. */
   finish(): readonly FindingGroup[] {
     if (this.#open.size > MAX_CHANGES || this.#listed > MAX_PLACES || this.#unlisted.isAny) this.#shorten()
-    const open = [...this.#open.values()].sort(inOrder)
+    const open = [...this.#open.values()].sort(compareGroups)
     this.#open.clear()
     this.#groups.clear()
     // Closed groups are released one by one, so that a hostile contract's changes are never held in both forms.
@@ -107,13 +107,13 @@ export class Grouping {
   #shorten(): void {
     this.#unlisted.remember(placesIn(this.#open.values()))
     this.#groups.clear()
-    const open = [...this.#open.values()].sort(inOrder)
+    const open = [...this.#open.values()].sort(compareGroups)
     const last = open[MAX_CHANGES - 1]
     for (const group of open.slice(MAX_CHANGES)) {
       this.#open.delete(group.key)
       this.#unlisted.take(group)
     }
-    if (last !== undefined) this.#unlisted.closeAfter((group) => inOrder(group, last) > 0)
+    if (last !== undefined) this.#unlisted.closeAfter((group) => compareGroups(group, last) > 0)
     const most = Math.floor(MAX_PLACES / Math.max(1, Math.min(open.length, MAX_CHANGES)))
     this.#listed = 0
     for (const group of this.#open.values()) this.#listed += shortenPlaces(group, most)
@@ -192,7 +192,7 @@ function byLevelAndRule(a: FindingGroup, b: FindingGroup): number {
   return LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) || byCodeUnit(a.rule, b.rule)
 }
 
-function inOrder(a: OpenGroup, b: OpenGroup): number {
+function compareGroups(a: OpenGroup, b: OpenGroup): number {
   return (
     LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level) ||
     byCodeUnit(a.change.rule.id, b.change.rule.id) ||

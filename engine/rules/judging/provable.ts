@@ -79,7 +79,7 @@ export function isFormal({ keyword }: SchemaDelta): boolean {
 }
 
 /** A keyword without the part that it needs is an unfinished change: equal values prove nothing about it. */
-export function isWhole({ before, after }: SchemaPair): boolean {
+export function hasCompleteKeywords({ before, after }: SchemaPair): boolean {
   return [before, after].every(({ value }) => {
     const isConditional = value.then !== undefined || value.else !== undefined
     const isCounted = value.minContains !== undefined || value.maxContains !== undefined
@@ -88,7 +88,7 @@ export function isWhole({ before, after }: SchemaPair): boolean {
 }
 
 /** A removed property concerns every value that its name may have now. */
-export function isGone({ keyword, action }: SchemaDelta): boolean {
+export function isPropertyRemoval({ keyword, action }: SchemaDelta): boolean {
   return keyword === 'properties' && action === 'removed'
 }
 

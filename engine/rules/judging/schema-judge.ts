@@ -103,7 +103,7 @@ function unrepeated(types: TypeFacts, before: JsonRecord, after: JsonRecord): Ty
   const isList = types.after.length === 1 && types.after[0] === 'array' && !types.before.includes('array')
   const isOneEnough = after.minItems === undefined || after.minItems === 0 || after.minItems === 1
   if (!isList || !isOneEnough || !isRecord(items) || items.$ref !== undefined) return types
-  if (!isEqual(conditionsOf(items), conditionsOf(before))) return types
+  if (!isEqual(assertionsOf(items), assertionsOf(before))) return types
   const formatAfter = typeof items.format === 'string' ? items.format : null
   // In text every scalar is a string.
   const each = typesOf(items).includes('string') ? types.before : typesOf(items)
@@ -112,7 +112,7 @@ function unrepeated(types: TypeFacts, before: JsonRecord, after: JsonRecord): Ty
 }
 
 /** The conditions of a schema on its values other than their type. */
-function conditionsOf(schema: JsonRecord): JsonRecord {
+function assertionsOf(schema: JsonRecord): JsonRecord {
   const entries = Object.entries(schema).filter(([keyword]) => !TYPE_KEYWORDS.has(keyword) && !isAnnotation(keyword))
   return Object.fromEntries(entries)
 }
@@ -126,17 +126,17 @@ function writingAt({ mediaType, sites }: Pick<SchemaUse, 'sites' | 'mediaType'>,
 }
 
 /** Whether the values at a site are distinguished by type, as in JSON. */
-export function isTyped({ sites, mediaType }: Pick<SchemaUse, 'sites' | 'mediaType'>, site: SchemaSite): boolean {
+export function hasTypedText({ sites, mediaType }: Pick<SchemaUse, 'sites' | 'mediaType'>, site: SchemaSite): boolean {
   return site.direction === 'shared' || writingAt({ sites, mediaType }, site) === 'typed'
 }
 
 function ruleIdOf(site: SchemaSite, family: Family, isUnused: boolean): string | null {
   const rule = schemaRuleId(site, family)
   const isRaised = (exceptionOf(rule)?.level ?? 'info') !== 'info'
-  return isUnused && (isRaised || !isHarmless(site, family)) ? unusedRuleId(site, family) : rule
+  return isUnused && (isRaised || !isHarmlessEffect(site, family)) ? unusedRuleId(site, family) : rule
 }
 
-function isHarmless({ direction }: SchemaSite, { effect }: Pick<Family, 'effect'>): boolean {
+function isHarmlessEffect({ direction }: SchemaSite, { effect }: Pick<Family, 'effect'>): boolean {
   return levelOf(direction, effect) === 'info'
 }
 
@@ -160,7 +160,7 @@ function judgeProperty(
   const rule = propertyRuleOf(site.direction, delta, facts)
   if (rule === undefined) return null
   const full = [...path, delta.name ?? ''].join('/')
-  const isHidden = isUnused && !isHarmless(site, rule)
+  const isHidden = isUnused && !isHarmlessEffect(site, rule)
   const id = isHidden ? `${unusedPrefix(site)}-changed` : rule.id.replace('{scope}', site.scope)
   return { rule: id, message: rule.sentence.replace('{path}', () => full) }
 }

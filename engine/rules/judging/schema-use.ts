@@ -15,9 +15,17 @@ import {
   type Reached,
 } from '../../schema/comparison/reachable-changes.ts'
 import type { UseDirection } from '../../schema/sites.ts'
-import { isFormal, isGone, isFormatDelta, isProvable, isWhole, mayAlarm, needsEquality } from './provable.ts'
+import {
+  isFormal,
+  isPropertyRemoval,
+  isFormatDelta,
+  isProvable,
+  hasCompleteKeywords,
+  mayAlarm,
+  needsEquality,
+} from './provable.ts'
 import { levelOf, type Effect, type Rule } from '../rule.ts'
-import { isTyped, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'
+import { hasTypedText, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'
 import { ruleOf } from '../catalog/table.ts'
 
 /** A change with its rule at a place. */
@@ -83,7 +91,7 @@ export function judgeUse(
 ): void {
   const { direction } = use.sites.root
   if (!all.mayDiffer(pair)) return
-  const proofs = new Proofs(all, direction, isTyped(use, use.sites.root))
+  const proofs = new Proofs(all, direction, hasTypedText(use, use.sites.root))
   const alarms = new Map<SchemaPair, Alarm>()
   const report = (found: Reached, because: string | null = null): void => {
     const reached = lead.length === 0 ? found : { ...found, path: [...lead, ...found.path] }
@@ -91,7 +99,7 @@ export function judgeUse(
     const ruleRow = judgement === null ? undefined : ruleOf(judgement.rule)
     if (judgement === null || ruleRow === undefined) return
     const { level, words } = provedLevel(reached, ruleRow, direction, proofs)
-    note(alarms, reached, ruleRow, level)
+    noteAlarm(alarms, reached, ruleRow, level)
     if (skips?.(reached.pair) === true) return
     const added = because ?? (level === ruleRow.level ? null : words)
     const message = added === null ? judgement.message : `${judgement.message}; ${added}`
@@ -147,10 +155,10 @@ function mayGain({ keyword, action }: SchemaDelta, { effect }: Rule): boolean {
   )
 }
 
-function note(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Rule, level: Level): void {
+function noteAlarm(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Rule, level: Level): void {
   if (level === 'info' || isAboutReading(delta)) return
   const alarm = alarms.get(pair) ?? { loses: 'nothing', gains: 'nothing', isBreaking: false }
-  const isUsage = delta.keyword === 'readOnly' || delta.keyword === 'writeOnly' || isGone(delta)
+  const isUsage = delta.keyword === 'readOnly' || delta.keyword === 'writeOnly' || isPropertyRemoval(delta)
   const explanation = isUsage ? 'use' : isGuess(rule) ? 'guess' : 'rule'
   if (LOSES.has(rule.effect) || isUsage) alarm.loses = strongest(alarm.loses, explanation)
   if (mayGain(delta, rule) || isUsage) alarm.gains = strongest(alarm.gains, explanation)
@@ -178,9 +186,9 @@ function isAboutReading({ keyword }: SchemaDelta): boolean {
 function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: UseDirection, proofs: Proofs): Left {
   const words = PROVED_WORDS[direction]
   if (rule.level === 'info' || isAboutReading(delta)) return { level: rule.level, words }
-  if (isHarmless(delta, pair, proved, proofs)) return { level: 'info', words }
+  if (isHarmlessDelta(delta, pair, proved, proofs)) return { level: 'info', words }
   if (isProvable(delta, rule)) return levelLeft(delta, pair, proved, rule, direction, proofs)
-  const isLowered = isKept(delta, pair, proved, direction) && proofs.hasValue(pair)
+  const isLowered = isStillAccepted(delta, pair, proved, direction) && proofs.hasValue(pair)
   return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
 }
 
@@ -188,24 +196,33 @@ function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Us
  * A warning about more than values breaks nobody if the values that matter are kept; for a removed property, if all
  * are.
  */
-function isKept(
+function isStillAccepted(
   delta: SchemaDelta,
   pair: SchemaPair,
   { keepsAll, addsNone }: Proved,
   direction: UseDirection,
 ): boolean {
-  if (isGone(delta)) return keepsAll && addsNone
+  if (isPropertyRemoval(delta)) return keepsAll && addsNone
   return (
-    isFormal(delta) && isWhole(pair) && (direction === 'response' || keepsAll) && (direction === 'request' || addsNone)
+    isFormal(delta) &&
+    hasCompleteKeywords(pair) &&
+    (direction === 'response' || keepsAll) &&
+    (direction === 'request' || addsNone)
   )
 }
 
 /** If the values before and after are equal, a warning about more than values does not apply. */
-function isHarmless(delta: SchemaDelta, pair: SchemaPair, { keepsAll, addsNone }: Proved, proofs: Proofs): boolean {
+function isHarmlessDelta(
+  delta: SchemaDelta,
+  pair: SchemaPair,
+  { keepsAll, addsNone }: Proved,
+  proofs: Proofs,
+): boolean {
   if (!keepsAll || !addsNone || !needsEquality(delta)) return false
   if (isFormatDelta(delta)) return proofs.isAlike(pair)
-  if (delta.keyword !== 'allOf' && !(isWhole(pair) && proofs.hasValue(pair)) && !proofs.isAlike(pair)) return false
-  return !isGone(delta) || proofs.describes(pair, delta.name)
+  if (delta.keyword !== 'allOf' && !(hasCompleteKeywords(pair) && proofs.hasValue(pair)) && !proofs.isAlike(pair))
+    return false
+  return !isPropertyRemoval(delta) || proofs.describes(pair, delta.name)
 }
 
 function levelLeft(

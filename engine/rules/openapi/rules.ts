@@ -94,14 +94,14 @@ const BY_CHANGE: ReadonlyMap<string, readonly Applied[]> = Map.groupBy(
     ...OPENAPI_ROWS.map(({ change, when, id, sentence }) => ({
       change,
       when: { ...when },
-      decision: ruled(id, sentence),
+      decision: ruleWithSentence(id, sentence),
     })),
     ...WITHOUT_RULE,
   ],
   ({ change }) => change,
 )
 
-function ruled(id: string, sentence: string): ContractRule {
+function ruleWithSentence(id: string, sentence: string): ContractRule {
   const rule = BY_ID.get(id)
   if (rule === undefined) throw new Error(`no rule ${id}`)
   return { rule, advice: openApiAdvice(rule), sentence }
@@ -111,7 +111,7 @@ function ruled(id: string, sentence: string): ContractRule {
  * The row of a change, or the decision that none applies.
  * @throws if no row covers it: an unjudged change must not pass
  */
-function rowOf({ change }: { readonly change: OpenApiChange }, words: Words): ContractRule | NoRule {
+function matchingDecision({ change }: { readonly change: OpenApiChange }, words: Words): ContractRule | NoRule {
   const row = BY_CHANGE.get(change)?.find(({ when }) => hasWords(when, words))
   if (row === undefined) throw new Error(`no row for the change ${change} with ${JSON.stringify(words)}`)
   return row.decision
@@ -121,4 +121,7 @@ function hasWords(when: Words, words: Words): boolean {
   return Object.entries(when).every(([name, value]) => words[name] === value)
 }
 
-export const OPENAPI_JUDGE: Judge<{ readonly change: OpenApiChange }> = { rowOf, adviceOf: openApiAdvice }
+export const OPENAPI_JUDGE: Judge<{ readonly change: OpenApiChange }> = {
+  rowOf: matchingDecision,
+  adviceOf: openApiAdvice,
+}

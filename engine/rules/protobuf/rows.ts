@@ -12,10 +12,10 @@ import { FILE_OPTIONS } from '../../contracts/protobuf/options.ts'
 type FileOptionRuleId = `proto-file-${string}-changed`
 
 const FILE_OPTION_ROWS: Readonly<Record<FileOptionRuleId, ProtoRow>> = Object.fromEntries(
-  FILE_OPTIONS.map(({ name }) => [`proto-file-${name.replaceAll('_', '-')}-changed`, rowOf(name)]),
+  FILE_OPTIONS.map(({ name }) => [`proto-file-${name.replaceAll('_', '-')}-changed`, optionRow(name)]),
 )
 
-function rowOf(option: string): ProtoRow {
+function optionRow(option: string): ProtoRow {
   return {
     level: 'dangerous',
     direction: 'none',

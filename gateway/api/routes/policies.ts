@@ -4,7 +4,7 @@
  */
 import type { Static } from 'typebox'
 import { Type, DECISIONS } from '../../../engine/base.ts'
-import { judge } from '../../../engine/internal.ts'
+import { judgeChangeSet } from '../../../engine/internal.ts'
 import { declaredConsumers } from '../../consumers/known.ts'
 import { artifactMistakes, requestedArtifacts, requestedContext, UNREAD_ARTIFACT_MEMBERS } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
@@ -102,7 +102,7 @@ async function answerSimulate(
     blocking_reasons: verdict.blocking_reasons,
     warnings: verdict.warnings,
     degraded_reasons: verdict.degraded_reasons,
-    matched_rules: matchedRules(judge(analyses, { policy, context, scope: null, now, consumers })),
+    matched_rules: matchedRules(judgeChangeSet(analyses, { policy, context, scope: null, now, consumers })),
     correlation_id: correlationId,
   })
 }

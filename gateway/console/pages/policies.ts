@@ -8,7 +8,7 @@ import {
   lookupTable,
   requiredApproval,
 } from '../../../engine/base.ts'
-import { judge, type CompiledPolicy, type Decision } from '../../../engine/internal.ts'
+import { judgeChangeSet, type CompiledPolicy, type Decision } from '../../../engine/internal.ts'
 import { policyOf } from '../../api/policy-source.ts'
 import { matchedRules } from '../../api/matched-rules.ts'
 import { declaredConsumers } from '../../consumers/known.ts'
@@ -259,7 +259,7 @@ export const simulateChange: ConsolePage = async (visit) => {
   }
   const { verdict, analyses } = await deps.flow.analyze({ artifacts: [artifact], context, scope: null, policy })
   const consumers = declaredConsumers(settings.config)
-  const judged = judge(analyses, { policy, context, scope: null, now: Math.floor(now / 1000), consumers })
+  const judged = judgeChangeSet(analyses, { policy, context, scope: null, now: Math.floor(now / 1000), consumers })
   const rules = matchedRules(judged)
   const result = html`<section aria-labelledby="result">
     <div class="title">

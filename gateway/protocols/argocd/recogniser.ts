@@ -3,7 +3,7 @@
  * receipt.
  */
 import type { ArgocdRoute } from './settings.ts'
-import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
@@ -67,11 +67,11 @@ class WriteAction implements JudgedAction {
     this.#write = write
   }
 
-  gather(): Promise<readonly Question[]> {
+  gather(): Promise<readonly ResourceCheck[]> {
     const { object, operation, revision } = this.#write
     const place = revision === null ? {} : { place: { head: revision } }
     const subject: Subject = { name: this.name, target: `argocd:${object}`, scope: null, operation, ...place }
-    return Promise.resolve([{ subject, ground: { kind: 'receipt' } }])
+    return Promise.resolve([{ subject, basis: { kind: 'receipt' } }])
   }
 
   watch(): AnswerWatcher | null {

@@ -136,8 +136,8 @@ function caseFault(object: Readonly<Record<string, unknown>>): string | null {
 }
 
 function queryValues(target: string, name: string): readonly string[] {
-  const question = target.indexOf('?')
-  const query = new URLSearchParams(question === -1 ? '' : target.slice(question + 1))
+  const queryStart = target.indexOf('?')
+  const query = new URLSearchParams(queryStart === -1 ? '' : target.slice(queryStart + 1))
   return [...query].filter(([one]) => one.toLowerCase() === name).map(([, value]) => value)
 }
 

@@ -23,7 +23,7 @@ import type { CandidateNotice } from './candidate.ts'
 import type { BaselineRow } from '../../store/baselines.ts'
 
 /** The basis of the decision on a resource. */
-export type Ground =
+export type CheckBasis =
   /** The contract that the upstream offers now, compared with the baseline of the route. */
   | {
       readonly kind: 'contract'
@@ -55,9 +55,9 @@ export interface PresentedReceipt {
 }
 
 /** One resource and the basis of its decision. */
-export interface Question {
+export interface ResourceCheck {
   readonly subject: Subject
-  readonly ground: Ground
+  readonly basis: CheckBasis
   /**
    * Receipts that the protocol carries in its own form (an annotation of an object), in addition to those of the
    * Preflight-Receipt header.
@@ -66,10 +66,10 @@ export interface Question {
 }
 
 /**
- * At least one question, or `nothing`: the request was read completely, and changes nothing that the route judges. An
+ * At least one check, or `nothing`: the request was read completely, and changes nothing that the route judges. An
  * empty list is a fault, and the call undecided.
  */
-export type Gathered = readonly Question[] | 'nothing'
+export type ResourceChecks = readonly ResourceCheck[] | 'nothing'
 
 /** Why a call is refused; each protocol renders it (docs/reference/wire-headers.md#refusals). */
 export interface Refusal {
@@ -135,7 +135,7 @@ export interface JudgedAction extends ActionBase {
    * Synchronous where all is known. Called again, to read anew, for a pending call that may be forwarded now. Throws or
    * rejects with a GatewayError or an UpstreamRefusal when it cannot be known.
    */
-  gather(): Gathered | Promise<Gathered>
+  gather(): ResourceChecks | Promise<ResourceChecks>
   /**
    * Called last, after the verdicts: rejects when the call would now do something else than what was judged. Absent:
    * that cannot change.

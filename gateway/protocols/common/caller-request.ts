@@ -9,7 +9,7 @@ import { questionHeaders } from '../../upstream/headers.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { Call } from '../../calls/call.ts'
 
-export interface CallerQuestion {
+export interface CallerRequest {
   readonly method: string
   /** Path and query at the upstream. */
   readonly path: string
@@ -49,7 +49,7 @@ const OF_THE_CALL: ReadonlySet<string> = new Set([
 /** Rejects when there is no complete answer within the route's timeout, or the answer is too long. */
 export async function askAsCaller(
   call: Call,
-  { method, path, body, type = call.headers['content-type'], accept, maxBytes = MAX_BYTES }: CallerQuestion,
+  { method, path, body, type = call.headers['content-type'], accept, maxBytes = MAX_BYTES }: CallerRequest,
   upstreams: Upstreams,
 ): Promise<CallerAnswer> {
   const headers = [

@@ -13,7 +13,7 @@ import type { Call } from '../../calls/call.ts'
 import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps } from '../scm/action.ts'
 import { mutationsOf, type Called } from '../scm/graphql.ts'
 import { GITHUB_MUTATIONS } from './mutations.ts'
-import { receiptOf, receiptQuestion } from '../scm/mutations.ts'
+import { receiptOf, mutationCheck } from '../scm/mutations.ts'
 import { receiptAction } from '../scm/receipt.ts'
 import { sourceUpdate } from '../scm/table.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
@@ -199,12 +199,12 @@ export async function recogniseGraphql(
       await sourceUpdate(call, createGithubClient(transportAt(prefix), repository), number)
     }
     const receipts = called.filter(({ name: one }) => !Object.hasOwn(MUTATIONS, one) && !CHECKED.has(one))
-    const questions = receipts.flatMap((one) => {
+    const checks = receipts.flatMap((one) => {
       const operation = receiptOf(one, GITHUB_MUTATIONS, 'scm_a')
-      return operation === null ? [] : [receiptQuestion('github', one, operation)]
+      return operation === null ? [] : [mutationCheck('github', one, operation)]
     })
-    if (judged.length === 0) return questions.length === 0 ? passing(name) : receiptAction(name, questions)
-    if (questions.length > 0)
+    if (judged.length === 0) return checks.length === 0 ? passing(name) : receiptAction(name, checks)
+    if (checks.length > 0)
       throw new UnreadableIntent(
         'a request that merges and changes other things is not supported here; send them one by one.',
       )

@@ -10,7 +10,7 @@ import { passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
 import { mayMutate, mutationsOf, type Called } from '../scm/graphql.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import { GITLAB_MUTATIONS } from './mutations.ts'
-import { receiptOf, receiptQuestion } from '../scm/mutations.ts'
+import { receiptOf, mutationCheck } from '../scm/mutations.ts'
 import { receiptAction } from '../scm/receipt.ts'
 import { parametersOf, requiredText, statesOnly, text, type Parameters } from '../scm/request.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
@@ -55,11 +55,11 @@ function merging(
 }
 
 function unjudged(name: string, called: readonly Called[]): Action {
-  const questions = called.flatMap((one) => {
+  const checks = called.flatMap((one) => {
     const operation = receiptOf(one, GITLAB_MUTATIONS, 'scm_b')
-    return operation === null ? [] : [receiptQuestion('gitlab', one, operation)]
+    return operation === null ? [] : [mutationCheck('gitlab', one, operation)]
   })
-  return questions.length === 0 ? passing(name) : receiptAction(name, questions)
+  return checks.length === 0 ? passing(name) : receiptAction(name, checks)
 }
 
 /**

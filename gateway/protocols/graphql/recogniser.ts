@@ -12,7 +12,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { BaselineRow } from '../../store/baselines.ts'
-import type { Action, JudgedAction, Permit, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Action, JudgedAction, Permit, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
@@ -159,7 +159,7 @@ class UndecidedAction implements JudgedAction {
     this.#error = error
   }
 
-  gather(): Promise<readonly Question[]> {
+  gather(): Promise<readonly ResourceCheck[]> {
     return Promise.reject(this.#error)
   }
 
@@ -190,7 +190,7 @@ class GraphqlAction implements JudgedAction {
     this.#parts = parts
   }
 
-  async gather(): Promise<readonly Question[]> {
+  async gather(): Promise<readonly ResourceCheck[]> {
     const { route } = this.#call
     const { contract, index } = await currentOf(this.#call, this.#parts)
     const pinned = await this.#parts.deps.baselines.baselineFor(route, contract)
@@ -199,11 +199,11 @@ class GraphqlAction implements JudgedAction {
     this.#subjects = this.#operations.map((operation) =>
       operation.isIntrospection ? null : subjectOf(route.name, operation, sides),
     )
-    const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
+    const basis = { kind: 'contract', offered: contract, isCovered: () => true } as const
     const whole = isEndpoint(this.#call) ? [] : [{ name: callName(this.#call), target: route.name, scope: null }]
     const named = [...whole, ...this.#subjects.filter((subject) => subject !== null)]
     const each = new Map(named.map((subject) => [subject.target, subject]))
-    return [...each.values()].map((subject) => ({ subject, ground }))
+    return [...each.values()].map((subject) => ({ subject, basis }))
   }
 
   watch(permit: Permit | null): AnswerWatcher | null {

@@ -8,7 +8,7 @@ import type { GrpcRoute } from './settings.ts'
 import type { RpcTable } from '../../../engine/internal.ts'
 import type { BaselineService } from '../../baselines/baselines.ts'
 import type { Logger } from '../../telemetry/log.ts'
-import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
@@ -89,13 +89,13 @@ class RpcAction implements JudgedAction {
     return callName(this.#call)
   }
 
-  async gather(): Promise<readonly Question[]> {
+  async gather(): Promise<readonly ResourceCheck[]> {
     const { route } = this.#call
     const { contract, index } = await this.#contracts.of(route)
     const pinned = await this.#baselines.baselineFor(route, contract)
     const before = pinned.digest === contract.digest ? index : await this.#contracts.indexOf(route, pinned)
     const subject = this.#subject(before, index)
-    return [{ subject, ground: { kind: 'contract', offered: contract, isCovered: () => true } }]
+    return [{ subject, basis: { kind: 'contract', offered: contract, isCovered: () => true } }]
   }
 
   /** An rpc of either side: a removed one is judged by its removal. */

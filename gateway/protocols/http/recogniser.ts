@@ -8,7 +8,7 @@ import type { Route } from '../../routing/route.ts'
 import { ERRORS, GatewayError } from '../../errors/errors.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
-import type { Action, JudgedAction, Permit, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Action, JudgedAction, Permit, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
@@ -125,14 +125,14 @@ class ApiCallAction implements JudgedAction {
     return wholeSubject(this.#call).name
   }
 
-  gather(): readonly Question[] | Promise<readonly Question[]> {
+  gather(): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
     const reading = this.#contracts.of(this.#call.route)
-    return reading instanceof Promise ? reading.then((read) => this.#questions(read)) : this.#questions(reading)
+    return reading instanceof Promise ? reading.then((read) => this.#checks(read)) : this.#checks(reading)
   }
 
-  #questions({ contract, index: matcher }: IndexedContract<OperationMatcher>): readonly Question[] {
-    const ground = { kind: 'contract', offered: contract, isCovered: () => true } as const
-    return subjectsOf(this.#call, matcher).map((subject) => ({ subject, ground }))
+  #checks({ contract, index: matcher }: IndexedContract<OperationMatcher>): readonly ResourceCheck[] {
+    const basis = { kind: 'contract', offered: contract, isCovered: () => true } as const
+    return subjectsOf(this.#call, matcher).map((subject) => ({ subject, basis }))
   }
 
   watch(permit: Permit | null): AnswerWatcher | null {

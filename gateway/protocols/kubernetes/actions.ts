@@ -1,17 +1,24 @@
 /** The actions for requests to the Kubernetes API: what passes, and what each write is judged by. */
 import { recordIn } from '../../json/unchecked-json.ts'
-import type { Gathered, JudgedAction, PassingAction, PresentedReceipt, Question, Refusal } from '../common/action.ts'
+import type {
+  ResourceChecks,
+  JudgedAction,
+  PassingAction,
+  PresentedReceipt,
+  ResourceCheck,
+  Refusal,
+} from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
 import { GatewayError } from '../../errors/errors.ts'
-import { authoredText, contentDigest, contractQuestions, type KubernetesObject, type Sniff } from './change.ts'
+import { authoredText, contentDigest, contractChecks, type KubernetesObject, type Sniff } from './change.ts'
 import type { Cluster } from './cluster.ts'
 import { objectPath, resourceText, type ResourcePath } from './path.ts'
 import { ClusterRefusal, discoveredKind, standingReceipts, statesOf } from './object-states.ts'
 import { refusalStatus } from './status.ts'
 import type { Write } from './write.ts'
-import { operationOf, targetOf, type WriteGround } from './write-ground.ts'
+import { operationOf, targetOf, type WriteBasis } from './write-basis.ts'
 import { watchWrittenObject, type WriteResult } from './written-object.ts'
 
 export interface KubernetesDeps {
@@ -75,11 +82,11 @@ abstract class JudgedRequest implements JudgedAction {
     this.#kind = named.kind
   }
 
-  async gather(): Promise<Gathered> {
+  async gather(): Promise<ResourceChecks> {
     try {
       const { path, base } = this.#named
       this.#kind ??= await discoveredKind(this.call, path, base, this.deps.cluster)
-      return await this.questions(this.#subject(this.#kind))
+      return await this.checks(this.#subject(this.#kind))
     } catch (error) {
       if (error instanceof ClusterRefusal) this.#refusal = error.answer
       throw error
@@ -91,18 +98,18 @@ abstract class JudgedRequest implements JudgedAction {
    * @param isWhole nothing of the object as it stands is left by it; else its own annotations are looked at too, when neither
    * the request nor its header holds a receipt
    */
-  protected async receiptQuestion(
+  protected async receiptCheck(
     subject: Subject,
     given: readonly PresentedReceipt[],
     isWhole: boolean,
-  ): Promise<Question> {
+  ): Promise<ResourceCheck> {
     const isGiven = given.length > 0 || this.call.received.headers['preflight-receipt'] !== undefined
     const path = isWhole || isGiven ? null : objectPath(this.#named.path, this.#named.base)
     const receipts = path === null ? given : await standingReceipts(this.call, path, this.deps.cluster)
-    return { subject, ground: { kind: 'receipt' }, receipts }
+    return { subject, basis: { kind: 'receipt' }, receipts }
   }
 
-  protected abstract questions(subject: Subject): Promise<Gathered>
+  protected abstract checks(subject: Subject): Promise<ResourceChecks>
 
   watch(): AnswerWatcher | null {
     return null
@@ -135,49 +142,49 @@ export class ConnectRequest extends JudgedRequest {
     super(call, { ...named, object: path.name ?? '*', verb: 'connect', operation: path.subresource ?? 'connect' }, deps)
   }
 
-  protected async questions(subject: Subject): Promise<readonly Question[]> {
-    return [await this.receiptQuestion(subject, [], false)]
+  protected async checks(subject: Subject): Promise<readonly ResourceCheck[]> {
+    return [await this.receiptCheck(subject, [], false)]
   }
 }
 
 interface WriteTerms extends Pick<Named, 'kind' | 'base'> {
   readonly write: Write
-  readonly ground: WriteGround
+  readonly basis: WriteBasis
   /** A receipt must name the content of the object too. */
   readonly bindsContent: boolean
 }
 
 export class WriteRequest extends JudgedRequest {
   readonly #write: Write
-  readonly #ground: WriteGround
+  readonly #basis: WriteBasis
   readonly #bindsContent: boolean
   #judged: KubernetesObject | null = null
 
-  constructor(call: Call, { write, ground, kind, base, bindsContent }: WriteTerms, deps: KubernetesDeps) {
+  constructor(call: Call, { write, basis, kind, base, bindsContent }: WriteTerms, deps: KubernetesDeps) {
     const { path, name: object, verb } = write
-    super(call, { path, object, verb, kind, base, operation: operationOf(write, ground) }, deps)
+    super(call, { path, object, verb, kind, base, operation: operationOf(write, basis) }, deps)
     this.#write = write
-    this.#ground = ground
+    this.#basis = basis
     this.#bindsContent = bindsContent
   }
 
-  protected async questions(subject: Subject): Promise<Gathered> {
+  protected async checks(subject: Subject): Promise<ResourceChecks> {
     const { receipts, verb, path } = this.#write
     const isWhole = path.subresource === null && (verb === 'create' || verb === 'update')
-    if (this.#ground.kind === 'receipt' && !this.#bindsContent)
-      return [await this.receiptQuestion(subject, receipts, isWhole)]
+    if (this.#basis.kind === 'receipt' && !this.#bindsContent)
+      return [await this.receiptCheck(subject, receipts, isWhole)]
     const { before, after } = await statesOf(this.call, this.#write, this.deps.cluster)
     if (this.#bindsContent) subject = { ...subject, place: { head: contentDigest(after ?? before) } }
-    if (this.#ground.kind === 'receipt') return [await this.receiptQuestion(subject, receipts, isWhole)]
+    if (this.#basis.kind === 'receipt') return [await this.receiptCheck(subject, receipts, isWhole)]
     this.#requireNamed(after)
     this.#judged = after
-    if (this.#ground.kind === 'crd') {
+    if (this.#basis.kind === 'crd') {
       const sides = { before: authoredText(before), after: authoredText(after) }
       const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
-      return [{ subject, ground: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
+      return [{ subject, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
     }
-    const otherChange = this.#ground.needsReceipt ? () => this.receiptQuestion(subject, receipts, isWhole) : null
-    return contractQuestions(subject, { before, after, receipts, otherChange, sniff: this.deps.sniff })
+    const otherChange = this.#basis.needsReceipt ? () => this.receiptCheck(subject, receipts, isWhole) : null
+    return contractChecks(subject, { before, after, receipts, otherChange, sniff: this.deps.sniff })
   }
 
   /** The API server must read the same object from the request as the one judged here. */

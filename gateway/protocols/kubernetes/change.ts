@@ -8,7 +8,7 @@ import type { Subject } from '../../calls/subject.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { recordIn, textIn } from '../../json/unchecked-json.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
-import type { Gathered, PresentedReceipt, Question } from '../common/action.ts'
+import type { ResourceChecks, PresentedReceipt, ResourceCheck } from '../common/action.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from './receipt-annotations.ts'
 import type { Flow } from '../../flow/flow.ts'
 
@@ -92,22 +92,22 @@ async function contractChange(
   return { artifacts, hasOther: restText(before, judged) !== restText(after, judged) }
 }
 
-/** Both states of an object, and what a question about its contracts needs beside them. */
+/** Both states of an object, and what a check of its contracts needs as well. */
 interface ContractTerms {
   readonly before: KubernetesObject | null
   readonly after: KubernetesObject | null
   readonly receipts: readonly PresentedReceipt[]
   /** Asks for a receipt for all else that changes; null: the route requires none. */
-  readonly otherChange: (() => Question | Promise<Question>) | null
+  readonly otherChange: (() => ResourceCheck | Promise<ResourceCheck>) | null
   readonly sniff: Sniff
 }
 
-/** The questions about a write to an object that may hold contracts: about those that change, and about the rest. */
-export async function contractQuestions(subject: Subject, terms: ContractTerms): Promise<Gathered> {
+/** The checks of a write to an object that may hold contracts: about those that change, and about the rest. */
+export async function contractChecks(subject: Subject, terms: ContractTerms): Promise<ResourceChecks> {
   const { before, after, receipts, otherChange, sniff } = terms
   const { artifacts, hasOther } = await contractChange(subject.target, before, after, sniff)
-  const ground = { kind: 'change_set', artifacts, unreadable: [] } as const
-  const judged = artifacts.length === 0 ? [] : [{ subject, ground, receipts }]
+  const basis = { kind: 'change_set', artifacts, unreadable: [] } as const
+  const judged = artifacts.length === 0 ? [] : [{ subject, basis, receipts }]
   if (hasOther && otherChange !== null) return [...judged, await otherChange()]
   return judged.length === 0 ? 'nothing' : judged
 }

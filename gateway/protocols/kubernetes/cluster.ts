@@ -2,7 +2,7 @@
 import { GatewayError } from '../../errors/errors.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { Call } from '../../calls/call.ts'
-import { askAsCaller, lookupFault, type CallerAnswer, type CallerQuestion } from '../common/caller-request.ts'
+import { askAsCaller, lookupFault, type CallerAnswer, type CallerRequest } from '../common/caller-request.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
 export interface ClusterAnswer extends Omit<CallerAnswer, 'body'> {
@@ -20,7 +20,7 @@ export interface Cluster {
 }
 
 export function createCluster(upstreams: Upstreams): Cluster {
-  const ask = async (call: Call, question: Omit<CallerQuestion, 'accept'>): Promise<ClusterAnswer> => {
+  const ask = async (call: Call, question: Omit<CallerRequest, 'accept'>): Promise<ClusterAnswer> => {
     try {
       const answer = await askAsCaller(call, { ...question, accept: 'application/json' }, upstreams)
       const json = readStrictJson(answer.body)

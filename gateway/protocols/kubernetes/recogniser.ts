@@ -11,7 +11,7 @@ import { isReview, knownKind } from './kinds.ts'
 import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type ResourcePath } from './path.ts'
 import { faultStatus, statusAnswer } from './status.ts'
 import { readWrite, type Write } from './write.ts'
-import { groundOf, type WriteGround } from './write-ground.ts'
+import { basisOf, type WriteBasis } from './write-basis.ts'
 import { isRead } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
@@ -89,15 +89,15 @@ function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps
   const named = `${verb} ${resourceText(path)} ${path.namespace ?? ''}/${write.name}`
   // The API server changes nothing, so there is nothing to authorize.
   if (write.isDryRun) return new PassingRequest(`${named} (dry run)`, false)
-  const ground = groundOf(path, call.route.kubernetes)
-  if (ground === null) return new PassingRequest(named, false)
-  const other = restsOnReceipt(call, write, ground) ? actingAs(call) : null
+  const basis = basisOf(path, call.route.kubernetes)
+  if (basis === null) return new PassingRequest(named, false)
+  const other = restsOnReceipt(call, write, basis) ? actingAs(call) : null
   if (other !== null) return refused(call, 403, asAnother(other), path)
-  if (verb === 'deletecollection' && ground.kind !== 'receipt')
+  if (verb === 'deletecollection' && basis.kind !== 'receipt')
     return refused(call, 405, `Delete ${path.resource} one by one: each is judged by what is lost with it.`, path)
   const bindsContent = call.route.kubernetes.receipt_binds === 'content'
   const base = basePathOf(call.route.upstream)
-  return new WriteRequest(call, { write, ground, kind: knownKind(path), base, bindsContent }, deps)
+  return new WriteRequest(call, { write, basis, kind: knownKind(path), base, bindsContent }, deps)
 }
 
 /** Fields by which the API server treats a request as another user's: a receipt does not name the user. */
@@ -108,8 +108,8 @@ function actingAs({ headers }: Call<KubernetesRoute>): string | null {
 }
 
 /** A definition or contract is judged by what changes, whoever changes it, unless a receipt stands for that. */
-function restsOnReceipt({ received }: Call<KubernetesRoute>, { receipts }: Write, ground: WriteGround): boolean {
-  const isDue = ground.kind === 'receipt' || (ground.kind === 'contracts' && ground.needsReceipt)
+function restsOnReceipt({ received }: Call<KubernetesRoute>, { receipts }: Write, basis: WriteBasis): boolean {
+  const isDue = basis.kind === 'receipt' || (basis.kind === 'contracts' && basis.needsReceipt)
   return isDue || receipts.length > 0 || received.headers['preflight-receipt'] !== undefined
 }
 

@@ -206,10 +206,10 @@ const REHEARSED_SUBRESOURCES: ReadonlySet<string> = new Set([
 
 /** Only what every reader of a query takes for a dry run: one parameter spelt plainly, and no other of its name. */
 function asksForDryRun({ upstreamPath: target }: Call, { subresource }: ResourcePath): boolean {
-  const question = target.indexOf('?')
-  if (question === -1 || (subresource !== null && !REHEARSED_SUBRESOURCES.has(subresource))) return false
+  const queryStart = target.indexOf('?')
+  if (queryStart === -1 || (subresource !== null && !REHEARSED_SUBRESOURCES.has(subresource))) return false
   const named = target
-    .slice(question + 1)
+    .slice(queryStart + 1)
     .split('&')
     .filter((pair) => /^dryrun(=|$)/i.test(percentDecoded(pair)))
   return named.length > 0 && named.every((pair) => pair === 'dryRun=All')

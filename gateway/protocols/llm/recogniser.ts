@@ -8,7 +8,7 @@ import type { LlmRoute } from './settings.ts'
 import type { LimitsConfig } from '../../settings/limits.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
-import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
@@ -133,7 +133,7 @@ class ToolTableAction implements JudgedAction {
     this.#tools = tools
   }
 
-  async gather(): Promise<readonly Question[]> {
+  async gather(): Promise<readonly ResourceCheck[]> {
     const { table, stored, agent } = this.#tools
     if (table.kind === 'unreadable') throw undecided(`The tools cannot be judged: ${table.why}.`)
     const { name } = this.#call.route
@@ -142,14 +142,14 @@ class ToolTableAction implements JudgedAction {
     if (table.kind === 'none') return Promise.resolve(receipts)
     const subject = { name: this.name, target: `${contract}/tools`, scope: null }
     const { offered } = table
-    const ground = { kind: 'contract', offered, isCovered: () => true, baseline: contract } as const
-    return Promise.resolve([{ subject, ground }, ...receipts])
+    const basis = { kind: 'contract', offered, isCovered: () => true, baseline: contract } as const
+    return Promise.resolve([{ subject, basis }, ...receipts])
   }
 
-  #receiptQuestion(contract: string, { name, because }: StoredTools): Question {
+  #receiptQuestion(contract: string, { name, because }: StoredTools): ResourceCheck {
     const target = `${contract}/${name}`
     if (target.length > MAX_TARGET) throw undecided('The name of what keeps its tools is too long for a receipt.')
-    return { subject: { name: `${name} (${because})`, target, scope: null }, ground: { kind: 'receipt' } }
+    return { subject: { name: `${name} (${because})`, target, scope: null }, basis: { kind: 'receipt' } }
   }
 
   watch(): AnswerWatcher | null {

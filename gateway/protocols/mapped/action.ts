@@ -5,7 +5,7 @@ import type { Json, RequestFacts, RequestExpression } from '../../../engine/inte
 import type { Upstreams } from '../../upstream/pools.ts'
 import { utf8Text } from '../../runtime/regular-file.ts'
 import { targetProblem } from '../../routing/target.ts'
-import { UpstreamRefusal, type JudgedAction, type Question, type Refusal } from '../common/action.ts'
+import { UpstreamRefusal, type JudgedAction, type ResourceCheck, type Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
@@ -34,7 +34,7 @@ abstract class MappedRequest implements JudgedAction {
     this.name = callName(call)
   }
 
-  abstract gather(): Promise<readonly Question[]>
+  abstract gather(): Promise<readonly ResourceCheck[]>
 
   watch(): AnswerWatcher | null {
     return null
@@ -54,7 +54,7 @@ export class UnmappedRequest extends MappedRequest {
     this.#reason = reason
   }
 
-  gather(): Promise<readonly Question[]> {
+  gather(): Promise<readonly ResourceCheck[]> {
     return Promise.reject(
       new GatewayError('PREFLIGHT_UNDECIDED', `The gateway cannot determine what this request does: ${this.#reason}.`),
     )
@@ -81,14 +81,14 @@ export class MatchedRequest extends MappedRequest {
     this.#readSource = readSource
   }
 
-  async gather(): Promise<readonly Question[]> {
+  async gather(): Promise<readonly ResourceCheck[]> {
     const { effect } = this.#matched
     const subject = this.#subject(effect.subject)
-    if (effect.kind === 'receipt') return [{ subject, ground: { kind: 'receipt' } }]
+    if (effect.kind === 'receipt') return [{ subject, basis: { kind: 'receipt' } }]
     const before = await this.#text(effect.before, 'artifact.before')
     const after = await this.#text(effect.after, 'artifact.after')
     const artifact = { id: subject.target, type: effect.type, before, after }
-    return [{ subject, ground: { kind: 'change_set', artifacts: [artifact], unreadable: [] } }]
+    return [{ subject, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] } }]
   }
 
   #subject({ target, operation, places }: CompiledSubject): Subject {

@@ -11,7 +11,7 @@ import {
   UpstreamRefusal,
   type Action,
   type JudgedAction,
-  type Question,
+  type ResourceCheck,
   type Recogniser,
   type Refusal,
 } from '../common/action.ts'
@@ -69,9 +69,9 @@ class RegistryAction implements JudgedAction {
     this.#deps = deps
   }
 
-  async gather(): Promise<readonly Question[]> {
+  async gather(): Promise<readonly ResourceCheck[]> {
     const request = this.#request
-    if (request.kind === 'status') return [receiptQuestion('unpublish', targetOf(request.name, request.version))]
+    if (request.kind === 'status') return [serverReceiptCheck('unpublish', targetOf(request.name, request.version))]
     const body = await jsonOf(Uint8Array.from(this.#call.body ?? []), 'the body', this.#deps)
     // Registries are written in Go, to which these are one member.
     const colliding = collidingNames(body)
@@ -82,12 +82,12 @@ class RegistryAction implements JudgedAction {
     if (request.kind === 'edit' && (name !== request.name || version !== request.version))
       throw undecided(`the path names ${request.name}@${request.version} and the body ${name}@${version}`)
     const before = await this.#published(request.root, name, request.kind === 'edit' ? version : 'latest')
-    if (before === null) return [receiptQuestion('register', targetOf(name, null))]
+    if (before === null) return [serverReceiptCheck('register', targetOf(name, null))]
     const target = targetOf(name, version)
     const subject = { name: `publish ${target}`, target, scope: null, operation: 'publish' }
     const release = { name: targetOf(name, null), base: versionOf(before), head: version }
     const artifacts = artifactsOf(before, server)
-    return [{ subject, ground: { kind: 'change_set', artifacts, unreadable: [], release } }]
+    return [{ subject, basis: { kind: 'change_set', artifacts, unreadable: [], release } }]
   }
 
   watch(): AnswerWatcher | null {
@@ -144,8 +144,8 @@ function targetOf(name: string, version: string | null): string {
   return version === null ? `mcp:${name}` : `mcp:${name}@${version}`
 }
 
-function receiptQuestion(operation: string, target: string): Question {
-  return { subject: { name: `${operation} ${target}`, target, scope: null, operation }, ground: { kind: 'receipt' } }
+function serverReceiptCheck(operation: string, target: string): ResourceCheck {
+  return { subject: { name: `${operation} ${target}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
 }
 
 async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps): Promise<unknown> {

@@ -2,7 +2,7 @@
 import { recordIn } from '../../json/unchecked-json.ts'
 import type { McpRoute } from './settings.ts'
 import type { BaselineText, OfferedContract } from '../../baselines/baselines.ts'
-import type { HeldAnswer, JudgedAction, PassingAction, Permit, Question, Refusal } from '../common/action.ts'
+import type { HeldAnswer, JudgedAction, PassingAction, Permit, ResourceCheck, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
@@ -13,7 +13,7 @@ import { createAnswerWatcher, wantedOf } from './answer.ts'
 import { acceptsStream, createHeldAnswer } from './pending-call.ts'
 import { namesIn } from './manifest-text.ts'
 import type { McpAsker } from './gateway-requests.ts'
-import type { EditQuestions, McpEdits } from './edits.ts'
+import type { EditChecks, McpEdits } from './edits.ts'
 import type { ManifestNeed, McpManifests } from './manifests.ts'
 import type { McpResults } from './results.ts'
 import { isModern, judgedMethod, type McpSubject } from './judged-requests.ts'
@@ -96,7 +96,7 @@ export class JudgedMessagesAction implements JudgedAction {
   readonly #judged: JudgedMessages
   readonly #asker: McpAsker
   /** What the calls change in files, by the message they came with. */
-  #edits: ReadonlyMap<McpSubject, EditQuestions> | null = null
+  #edits: ReadonlyMap<McpSubject, EditChecks> | null = null
   /** The baseline that the calls are judged by. */
   #pinned: BaselineText | null = null
 
@@ -109,34 +109,34 @@ export class JudgedMessagesAction implements JudgedAction {
     return this.#judged.subjects.map(({ name }) => name).join(', ')
   }
 
-  gather(): readonly Question[] | Promise<readonly Question[]> {
+  gather(): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
     const { manifests, subjects } = this.#judged
     const listing = manifests.current(this.#asker, subjects.map(needOf))
-    return after(listing, (offered) => this.#questions(offered))
+    return after(listing, (offered) => this.#checks(offered))
   }
 
-  #questions(offered: OfferedContract): readonly Question[] | Promise<readonly Question[]> {
+  #checks(offered: OfferedContract): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
     const { subjects, edits } = this.#judged
     return subjects.some((subject) => edits.mayChangeFiles(subject, this.#asker))
       ? this.#questionsWithEdits(offered)
       : subjects.map((subject) => this.#contractQuestion(subject, offered))
   }
 
-  async #questionsWithEdits(offered: OfferedContract): Promise<readonly Question[]> {
-    const asked = new Map<McpSubject, EditQuestions>()
+  async #questionsWithEdits(offered: OfferedContract): Promise<readonly ResourceCheck[]> {
+    const asked = new Map<McpSubject, EditChecks>()
     this.#edits = asked
-    const questions: Question[] = []
+    const checks: ResourceCheck[] = []
     for (const subject of this.#judged.subjects) {
-      const edits = await this.#judged.edits.questionsOn(subject, this.#asker, offered)
+      const edits = await this.#judged.edits.checksFor(subject, this.#asker, offered)
       asked.set(subject, edits)
-      questions.push(this.#contractQuestion(subject, offered), ...edits.questions)
+      checks.push(this.#contractQuestion(subject, offered), ...edits.checks)
     }
-    return questions
+    return checks
   }
 
-  #contractQuestion(subject: McpSubject, offered: OfferedContract): Question {
+  #contractQuestion(subject: McpSubject, offered: OfferedContract): ResourceCheck {
     const isCovered = (baseline: BaselineText): boolean => this.#isCovered(subject, offered, baseline)
-    return { subject, ground: { kind: 'contract', offered, isCovered } }
+    return { subject, basis: { kind: 'contract', offered, isCovered } }
   }
 
   /** Files are still what they were when they were judged. */
@@ -144,7 +144,7 @@ export class JudgedMessagesAction implements JudgedAction {
     return this.#edits === null ? undefined : this.#confirmEdits(this.#edits)
   }
 
-  async #confirmEdits(edits: ReadonlyMap<McpSubject, EditQuestions>): Promise<void> {
+  async #confirmEdits(edits: ReadonlyMap<McpSubject, EditChecks>): Promise<void> {
     for (const { confirm } of edits.values()) await confirm()
   }
 
@@ -204,7 +204,7 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 
   #filesOf(subject: McpSubject): readonly Subject[] {
-    return this.#edits?.get(subject)?.questions.map((question) => question.subject) ?? []
+    return this.#edits?.get(subject)?.checks.map((check) => check.subject) ?? []
   }
 
   /** The message itself, or a file that it changes. */

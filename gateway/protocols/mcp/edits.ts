@@ -1,4 +1,4 @@
-/** Calls of tools that change contract files: what each changes, as questions of their own beside the one about the tool. */
+/** Calls of tools that change contract files: what each changes, as checks of their own, in addition to that of the tool. */
 import {
   applyFileChange,
   filePathReadings,
@@ -25,7 +25,7 @@ import {
   type ContractSelector,
 } from '../../scm/selector.ts'
 import type { OfferedContract } from '../../baselines/baselines.ts'
-import type { Question } from '../common/action.ts'
+import type { ResourceCheck } from '../common/action.ts'
 import type { McpAsker } from './gateway-requests.ts'
 import { createFileReading, type FileReading } from './file-reading.ts'
 import { itemIn } from './manifest-text.ts'
@@ -39,8 +39,8 @@ interface McpEditsDeps {
 }
 
 /** What a call changes, and what must still hold when it is sent. */
-export interface EditQuestions {
-  readonly questions: readonly Question[]
+export interface EditChecks {
+  readonly checks: readonly ResourceCheck[]
   /** Rejects when a file is not what it was when it was judged. */
   readonly confirm: () => Promise<void>
 }
@@ -49,10 +49,10 @@ export interface McpEdits {
   /** Never rejects because of the content of the call: an edit that cannot be determined is judged as incomplete. */
   /** Whether there is anything to ask: most calls concern no file, and need no more than this look. */
   mayChangeFiles(subject: McpSubject, asker: McpAsker): boolean
-  questionsOn(subject: McpSubject, asker: McpAsker, offered: OfferedContract): Promise<EditQuestions>
+  checksFor(subject: McpSubject, asker: McpAsker, offered: OfferedContract): Promise<EditChecks>
 }
 
-const NO_QUESTIONS: EditQuestions = { questions: [], confirm: () => Promise.resolve() }
+const NO_QUESTIONS: EditChecks = { checks: [], confirm: () => Promise.resolve() }
 
 export function createMcpEdits(deps: McpEditsDeps): McpEdits {
   return {
@@ -63,7 +63,7 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       if (edits.write.includes(item) || readFileChanges(args, null).kind !== 'none') return true
       return REMOVERS.test(item) && namedFiles(args).length > 0
     },
-    async questionsOn(subject, asker, offered) {
+    async checksFor(subject, asker, offered) {
       if (!this.mayChangeFiles(subject, asker)) return NO_QUESTIONS
       const { edits } = asker.call.route
       const args = subject.params['arguments']
@@ -90,7 +90,7 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       // Read under the one name and written under the other, it would be compared with a file that it does not change.
       const twofold = steps.flatMap(pathsOf).find((path) => filePathReadings(path).length > 1 || isFilePattern(path))
       if (twofold !== undefined) return unclear(subject, asker, twofold)
-      return questionsOf(steps, { subject, asker, reading, selector, deps })
+      return checksOfFiles(steps, { subject, asker, reading, selector, deps })
     },
   }
 }
@@ -184,7 +184,7 @@ interface Editing {
 }
 
 /** Changes of one file come one after the other, so that each starts from what the one before made of it. */
-async function questionsOf(steps: readonly FileStep[], editing: Editing): Promise<EditQuestions> {
+async function checksOfFiles(steps: readonly FileStep[], editing: Editing): Promise<EditChecks> {
   const { reading, selector } = editing
   const after = new Map<string, FileAtCommit>()
   for (const step of steps) {
@@ -199,14 +199,14 @@ async function questionsOf(steps: readonly FileStep[], editing: Editing): Promis
     before: (path: string) => reading.read(path),
     after: (path: string) => Promise.resolve(after.get(path) ?? reading.read(path)),
   }
-  const questions: Question[] = []
+  const checks: ResourceCheck[] = []
   for (const path of after.keys()) {
     if (!isLookedAt(path, selector)) continue
     const { artifacts, unreadable } = await classify({ path }, sides, termsOf(editing))
     if (artifacts.length === 0 && unreadable.length === 0) continue
-    questions.push(questionOn(path, editing, { kind: 'change_set', artifacts, unreadable }))
+    checks.push(fileCheck(path, editing, { kind: 'change_set', artifacts, unreadable }))
   }
-  return { questions, confirm: () => confirmUnchanged([...after.keys()], reading) }
+  return { checks, confirm: () => confirmUnchanged([...after.keys()], reading) }
 }
 
 function changed(prior: FileAtCommit, change: FileChange): FileAtCommit {
@@ -220,11 +220,11 @@ function termsOf({ deps }: Pick<Editing, 'deps'>): DerivationTerms {
   return derivationTerms(deps.config(), deps.texts)
 }
 
-function questionOn(
+function fileCheck(
   path: string,
   { subject, asker }: Pick<Editing, 'subject' | 'asker'>,
-  ground: Extract<Question['ground'], { readonly kind: 'change_set' }>,
-): Question {
+  basis: Extract<ResourceCheck['basis'], { readonly kind: 'change_set' }>,
+): ResourceCheck {
   const { route } = asker.call
   const { operation } = route.edits
   return {
@@ -234,18 +234,18 @@ function questionOn(
       scope: null,
       ...(operation !== undefined && { operation }),
     },
-    ground,
+    basis,
   }
 }
 
-function unclear(subject: McpSubject, asker: McpAsker, path: string): EditQuestions {
+function unclear(subject: McpSubject, asker: McpAsker, path: string): EditChecks {
   const problem: Problem = {
     code: 'GUARD_CALL_UNRECOGNISED',
     message: `The arguments of ${subject.item} do not determine in one way what it would change in ${path}.`,
   }
   const type: ArtifactType = namedType(path) ?? 'openapi'
-  const ground = { kind: 'change_set', artifacts: [], unreadable: [{ id: path, type, problem }] } as const
-  return { ...NO_QUESTIONS, questions: [questionOn(path, { subject, asker }, ground)] }
+  const basis = { kind: 'change_set', artifacts: [], unreadable: [{ id: path, type, problem }] } as const
+  return { ...NO_QUESTIONS, checks: [fileCheck(path, { subject, asker }, basis)] }
 }
 
 async function confirmUnchanged(paths: readonly string[], reading: FileReading): Promise<void> {

@@ -6,7 +6,7 @@ import type { NpmSection } from './settings.ts'
 import type { Problem } from '../../../engine/internal.ts'
 import { compareTrees } from '../../scm/derivation.ts'
 import type { DerivationTerms } from '../../scm/selector.ts'
-import type { Question } from '../common/action.ts'
+import type { ResourceCheck } from '../common/action.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { readDocument, unread, type Publication, type Revision } from './document.ts'
 import { NEW_PACKAGE, packumentChange, predecessorOf, readPackument, type Packument } from './packument.ts'
@@ -36,14 +36,14 @@ type WriteCheck<Kind extends NpmWrite['kind']> = (
   request: WriteOf<Kind>,
   body: () => Promise<unknown>,
   scene: NpmScene,
-) => readonly Question[] | Promise<readonly Question[]>
+) => readonly ResourceCheck[] | Promise<readonly ResourceCheck[]>
 
 /** None when nothing of it is judged on this route. Rejects with a GatewayError, an UpstreamRefusal or a DeniedWrite. */
-export async function questionsOn<Kind extends NpmWrite['kind']>(
+export async function checksOf<Kind extends NpmWrite['kind']>(
   request: WriteOf<Kind> & { readonly kind: Kind },
   body: () => Promise<unknown>,
   scene: NpmScene,
-): Promise<readonly Question[]> {
+): Promise<readonly ResourceCheck[]> {
   const way: WriteCheck<Kind> = WAYS[request.kind]
   return way(request, body, scene)
 }
@@ -51,20 +51,20 @@ export async function questionsOn<Kind extends NpmWrite['kind']>(
 const WAYS: { readonly [Kind in NpmWrite['kind']]: WriteCheck<Kind> } = {
   async document({ name }, body, scene) {
     const document = readDocument(name, await body())
-    return document.kind === 'publication' ? publicationQuestions(document, scene) : revisionQuestions(document, scene)
+    return document.kind === 'publication' ? publicationChecks(document, scene) : revisionChecks(document, scene)
   },
   async stage({ name }, body, scene) {
     const document = readDocument(name, await body())
     if (document.kind !== 'publication') throw unread('what is staged holds no tarball')
-    return publicationQuestions(document, scene)
+    return publicationChecks(document, scene)
   },
-  approval: ({ id }) => [receiptQuestion('publish', `stage/${id}`)],
+  approval: ({ id }) => [packageReceiptCheck('publish', `stage/${id}`)],
   removal: ({ name, version }, _body, scene) =>
     ruled('unpublish', version === null ? name : `${name}@${version}`, scene),
   tag_removal: ({ name, tag }, _body, scene) => ruled('unpublish', `${name}@${tag}`, scene),
   owners: ({ subject }, _body, scene) => ruled('owners', subject, scene),
-  tag: async ({ name, tag }, body, scene) => tagQuestions(name, [[tag, versionIn(await body())]], scene),
-  tags: async ({ name }, body, scene) => tagQuestions(name, movesIn(await body()), scene),
+  tag: async ({ name, tag }, body, scene) => tagChecks(name, [[tag, versionIn(await body())]], scene),
+  tags: async ({ name }, body, scene) => tagChecks(name, movesIn(await body()), scene),
 }
 
 function versionIn(body: unknown): string {
@@ -78,43 +78,43 @@ function movesIn(body: unknown): readonly (readonly [string, string])[] {
 }
 
 /** A publication changes what those get who were on the version before it, and on what its tags named. */
-async function publicationQuestions(publication: Publication, scene: NpmScene): Promise<readonly Question[]> {
+async function publicationChecks(publication: Publication, scene: NpmScene): Promise<readonly ResourceCheck[]> {
   const { name, version, tags } = publication
   const packument = await scene.registry.packument(name, false)
   const after = await treeOf(() => Promise.resolve(publication.tarball), scene)
   const before = predecessorOf(version, packument)
-  const questions = [await versionQuestion(name, version, { before, version, after, packument }, scene)]
+  const checks = [await versionCheck(name, version, { before, version, after, packument }, scene)]
   for (const tag of tags) {
     const tagged = packument.tags.get(tag) ?? null
     if (tagged === null || tagged === before || tagged === version) continue
-    questions.push(await versionQuestion(name, tag, { before: tagged, version, after, packument }, scene))
+    checks.push(await versionCheck(name, tag, { before: tagged, version, after, packument }, scene))
   }
-  return questions
+  return checks
 }
 
 /** A tag that moves hands its followers another version. */
-async function tagQuestions(
+async function tagChecks(
   name: string,
   moves: readonly (readonly [tag: string, version: string])[],
   scene: NpmScene,
-): Promise<readonly Question[]> {
+): Promise<readonly ResourceCheck[]> {
   const packument = await scene.registry.packument(name, false)
-  const questions: Question[] = []
+  const checks: ResourceCheck[] = []
   for (const [tag, version] of moves) {
     const before = packument.tags.get(tag) ?? null
     if (!packument.versions.has(version)) throw unread(`the registry has no version ${version} of ${name} to tag`)
     const after = await versionTree(name, version, packument, scene)
-    questions.push(await versionQuestion(name, tag, { before, version, after, packument }, scene))
+    checks.push(await versionCheck(name, tag, { before, version, after, packument }, scene))
   }
-  return questions
+  return checks
 }
 
 /** Acts that a packument without a tarball stands for, each by its own rule. None: nothing that others see. */
-async function revisionQuestions({ name, packument: next }: Revision, scene: NpmScene): Promise<readonly Question[]> {
+async function revisionChecks({ name, packument: next }: Revision, scene: NpmScene): Promise<readonly ResourceCheck[]> {
   const now = await scene.registry.packument(name, true)
   const change = packumentChange(now, readPackument(next) ?? NEW_PACKAGE)
   if (change.strange !== null) throw unread(change.strange)
-  const moves = change.retagged.length === 0 ? [] : await tagQuestions(name, change.retagged, scene)
+  const moves = change.retagged.length === 0 ? [] : await tagChecks(name, change.retagged, scene)
   return [
     ...change.removed.flatMap((version) => ruled('unpublish', `${name}@${version}`, scene)),
     ...change.untagged
@@ -129,12 +129,16 @@ async function revisionQuestions({ name, packument: next }: Revision, scene: Npm
 const OPERATIONS = { unpublish: 'unpublish', deprecate: 'deprecate', owners: 'access' } as const
 
 /** What has nothing to compare. None: the route lets it pass. @throws DeniedWrite */
-function ruled(rule: keyof NpmScene['rules'], what: string, { rules }: Pick<NpmScene, 'rules'>): readonly Question[] {
+function ruled(
+  rule: keyof NpmScene['rules'],
+  what: string,
+  { rules }: Pick<NpmScene, 'rules'>,
+): readonly ResourceCheck[] {
   if (rules[rule] === 'pass') return []
   const operation = OPERATIONS[rule]
   if (rules[rule] === 'deny')
     throw new DeniedWrite(`This route lets nobody ${WORDS[rule]} (npm.${rule}: deny): ${what}.`)
-  return [receiptQuestion(operation, what)]
+  return [packageReceiptCheck(operation, what)]
 }
 
 const WORDS = {
@@ -143,9 +147,9 @@ const WORDS = {
   owners: 'change who may publish',
 } as const
 
-function receiptQuestion(operation: string, what: string): Question {
+function packageReceiptCheck(operation: string, what: string): ResourceCheck {
   const target = `npm:${what}`
-  return { subject: { name: `${operation} ${target}`, target, scope: null, operation }, ground: { kind: 'receipt' } }
+  return { subject: { name: `${operation} ${target}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
 }
 
 type ReadTree = { readonly ok: true; readonly tree: PackageTree } | { readonly ok: false; readonly problem: Problem }
@@ -158,7 +162,7 @@ interface VersionSides {
   readonly packument: Packument
 }
 
-async function versionQuestion(name: string, label: string, sides: VersionSides, scene: NpmScene): Promise<Question> {
+async function versionCheck(name: string, label: string, sides: VersionSides, scene: NpmScene): Promise<ResourceCheck> {
   const { after, packument } = sides
   const before = sides.before === null ? EMPTY : await versionTree(name, sides.before, packument, scene)
   const target = `npm:${name}@${label}`
@@ -166,13 +170,13 @@ async function versionQuestion(name: string, label: string, sides: VersionSides,
   if (!before.ok || !after.ok) {
     const problems = [before, after].flatMap((side) => (side.ok ? [] : [side.problem]))
     const unreadable = problems.slice(0, 1).map((problem) => ({ id: target, type: 'openapi' as const, problem }))
-    return { subject, ground: { kind: 'change_set', artifacts: [], unreadable } }
+    return { subject, basis: { kind: 'change_set', artifacts: [], unreadable } }
   }
   const { artifacts, unreadable, problem, selectorHash } = await compareTrees(before.tree, after.tree, scene.terms)
   const origin = { kind: 'derived', derivation: null, commitment: null, problem } as const
   const completeness = { origin, bindingProvenAt: null, selectorHash }
   const release = { name: `npm:${name}`, base: sides.before, head: sides.version }
-  return { subject, ground: { kind: 'change_set', artifacts, unreadable, completeness, release } }
+  return { subject, basis: { kind: 'change_set', artifacts, unreadable, completeness, release } }
 }
 
 const EMPTY: ReadTree = { ok: true, tree: new Map() }

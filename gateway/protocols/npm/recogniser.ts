@@ -9,14 +9,14 @@ import type { ScmConfig } from '../../scm/settings.ts'
 import type { Flow } from '../../flow/flow.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { type ContractTexts, derivationTerms } from '../../scm/selector.ts'
-import type { Action, JudgedAction, Question, Recogniser, Refusal } from '../common/action.ts'
+import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { overridesMethod } from '../common/method-override.ts'
 import { callName } from '../common/request-line.ts'
 import { unread } from './document.ts'
-import { DeniedWrite, questionsOn, type NpmScene, type NpmWrite } from './checks.ts'
+import { DeniedWrite, checksOf, type NpmScene, type NpmWrite } from './checks.ts'
 import { npmRefusal } from './refusal.ts'
 import { createRegistryClient } from './registry.ts'
 import { readNpmRequest, type NpmRequest } from './request.ts'
@@ -48,7 +48,7 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
 
 /** The rules of the route apply only once the request is read; the pipeline reports a failure of reading. */
 async function recognised(call: Call<NpmRoute>, request: NpmWrite, deps: NpmDeps): Promise<Action> {
-  const look = (): Promise<readonly Question[]> => questionsOn(request, () => bodyOf(call, deps), sceneOf(call, deps))
+  const look = (): Promise<readonly ResourceCheck[]> => checksOf(request, () => bodyOf(call, deps), sceneOf(call, deps))
   const [first] = await Promise.allSettled([look()])
   if (first.status === 'rejected' && first.reason instanceof DeniedWrite) return refused(call, first.reason.message)
   if (first.status === 'fulfilled' && first.value.length === 0) return passingAction(callName(call), npmRefusal)
@@ -59,20 +59,20 @@ class NpmAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
   /** Result of the first look, which recognised the request; a pending call looks again. */
-  #first: PromiseSettledResult<readonly Question[]> | null
-  readonly #look: () => Promise<readonly Question[]>
+  #first: PromiseSettledResult<readonly ResourceCheck[]> | null
+  readonly #look: () => Promise<readonly ResourceCheck[]>
 
   constructor(
     name: string,
-    first: PromiseSettledResult<readonly Question[]>,
-    look: () => Promise<readonly Question[]>,
+    first: PromiseSettledResult<readonly ResourceCheck[]>,
+    look: () => Promise<readonly ResourceCheck[]>,
   ) {
     this.name = name
     this.#first = first
     this.#look = look
   }
 
-  async gather(): Promise<readonly Question[]> {
+  async gather(): Promise<readonly ResourceCheck[]> {
     const first = this.#first
     this.#first = null
     if (first === null) return this.#look()

@@ -17,7 +17,7 @@ import {
   type Action,
   type JudgedAction,
   type PassingAction,
-  type Question,
+  type ResourceCheck,
   type Refusal,
 } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
@@ -26,7 +26,7 @@ import { UnreadableIntent, type ScmIntent } from './intent.ts'
 import { type ContractTexts, derivationTerms } from '../../scm/selector.ts'
 import { fold } from '../../routing/path-reading.ts'
 import { httpRefusal, passingAction, stoppedAction } from '../common/refusal.ts'
-import { questionOn, type PinnedQuestion } from './checks.ts'
+import { pinnedCheck, type PinnedCheck } from './checks.ts'
 
 export interface ScmDeps {
   readonly upstreams: Upstreams
@@ -79,7 +79,7 @@ export class ScmAction implements JudgedAction {
   readonly #call: Call<ScmRoute>
   readonly #dialect: ScmDialect
   readonly #deps: ScmDeps
-  #asked: readonly PinnedQuestion[] = []
+  #asked: readonly PinnedCheck[] = []
 
   constructor(call: Call<ScmRoute>, dialect: ScmDialect, deps: ScmDeps) {
     this.#call = call
@@ -91,19 +91,19 @@ export class ScmAction implements JudgedAction {
     return this.#dialect.name
   }
 
-  gather(): Promise<readonly Question[]> {
+  gather(): Promise<readonly ResourceCheck[]> {
     return this.#telling(async () => {
       const { platform, prefix, createClient, intents } = this.#dialect
       const transport = transportFor(this.#call, { platform, prefix }, this.#deps)
       const derivation = derivationTerms(this.#deps.config(), this.#deps.flow)
       const { tenant } = this.#call.caller
       const provenAt = (repository: string) => this.#deps.provenAt(tenant, platform, repository)
-      const asked: PinnedQuestion[] = []
+      const asked: PinnedCheck[] = []
       for (const intent of await intents()) {
-        asked.push(await questionOn(intent, createClient(transport, intent.repository), { derivation, provenAt }))
+        asked.push(await pinnedCheck(intent, createClient(transport, intent.repository), { derivation, provenAt }))
       }
       this.#asked = asked
-      return asked.map(({ question }) => question)
+      return asked.map(({ check }) => check)
     })
   }
 

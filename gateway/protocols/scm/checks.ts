@@ -1,55 +1,57 @@
-/** Intents → questions for a verdict: what each would change is derived from the platform, with the credentials of the request. */
+/** Intents → resource checks: what each would change is derived from the platform, with the credentials of the request. */
 import { GatewayError } from '../../errors/errors.ts'
 import { derivedCompleteness, deriveChangeSet, deriveWritten, type DerivedChangeSet } from '../../scm/derivation.ts'
 import type { DerivationTerms } from '../../scm/selector.ts'
 import { PLATFORMS, type MergeRequest, type RepositoryFacts, type ScmClient } from '../../scm/platform.ts'
 import { orAbsent } from '../../scm/scm-error.ts'
-import type { Question } from '../common/action.ts'
+import type { ResourceCheck } from '../common/action.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { FileWrite, ScmIntent } from './intent.ts'
 
-interface QuestionTerms {
+interface CheckTerms {
   readonly derivation: DerivationTerms
   /** When the control over a repository was proven by the caller's tenant; null: it was not. */
   readonly provenAt: (repository: string) => Promise<string | null>
 }
 
-/** A question, and what must still hold when the request is sent. */
-export interface PinnedQuestion {
-  readonly question: Question
+/** A check, and what must still hold when the request is sent. */
+export interface PinnedCheck {
+  readonly check: ResourceCheck
   /** Rejects when what was judged is not what would be done now. */
   readonly confirm: () => Promise<void>
 }
 
 type IntentOf<Kind extends ScmIntent['kind']> = Extract<ScmIntent, { readonly kind: Kind }>
-type SubjectPlace = NonNullable<Subject['place']>
+type ResourcePlace = NonNullable<Subject['place']>
 
-interface Asked {
+interface CheckedIntent {
   readonly name: string
   readonly target: string
   readonly operation: string
-  readonly place: SubjectPlace
+  readonly place: ResourcePlace
   readonly change: DerivedChangeSet
   readonly confirm: () => Promise<void>
 }
 
-export async function questionOn(intent: ScmIntent, client: ScmClient, terms: QuestionTerms): Promise<PinnedQuestion> {
+export async function pinnedCheck(intent: ScmIntent, client: ScmClient, terms: CheckTerms): Promise<PinnedCheck> {
   const facts = await client.facts()
-  const { name, target, operation, place, change, confirm } = await ask(intent, { client, facts, terms })
+  const { name, target, operation, place, change, confirm } = await checkedIntent(intent, { client, facts, terms })
   const { artifacts, unreadable } = change
   const completeness = derivedCompleteness(change, await terms.provenAt(facts.name))
   const subject = { name, target, operation, scope: null, place: { repository: facts.name, ...place } }
-  return { question: { subject, ground: { kind: 'change_set', artifacts, unreadable, completeness } }, confirm }
+  return { check: { subject, basis: { kind: 'change_set', artifacts, unreadable, completeness } }, confirm }
 }
 
-interface Scene {
+interface DerivationContext {
   readonly client: ScmClient
   readonly facts: RepositoryFacts
-  readonly terms: QuestionTerms
+  readonly terms: CheckTerms
 }
 
 /** One way to ask for each kind of intent. */
-const WAYS: { readonly [Kind in ScmIntent['kind']]: (intent: IntentOf<Kind>, scene: Scene) => Promise<Asked> } = {
+const DERIVATIONS: {
+  readonly [Kind in ScmIntent['kind']]: (intent: IntentOf<Kind>, scene: DerivationContext) => Promise<CheckedIntent>
+} = {
   merge_request: mergeOfRequest,
   merge_branches: mergeOfBranches,
   move_branch: moveOfBranch,
@@ -57,15 +59,18 @@ const WAYS: { readonly [Kind in ScmIntent['kind']]: (intent: IntentOf<Kind>, sce
   ship: shipment,
 }
 
-function ask<Kind extends ScmIntent['kind']>(
+function checkedIntent<Kind extends ScmIntent['kind']>(
   intent: IntentOf<Kind> & { readonly kind: Kind },
-  scene: Scene,
-): Promise<Asked> {
-  const way: (intent: IntentOf<Kind>, scene: Scene) => Promise<Asked> = WAYS[intent.kind]
-  return way(intent, scene)
+  scene: DerivationContext,
+): Promise<CheckedIntent> {
+  const derive: (intent: IntentOf<Kind>, scene: DerivationContext) => Promise<CheckedIntent> = DERIVATIONS[intent.kind]
+  return derive(intent, scene)
 }
 
-async function mergeOfRequest(intent: IntentOf<'merge_request'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function mergeOfRequest(
+  intent: IntentOf<'merge_request'>,
+  { client, facts, terms }: DerivationContext,
+): Promise<CheckedIntent> {
   const request = await client.mergeRequest(intent.id)
   if (intent.head !== null && intent.head !== request.headSha) throw moved(intent.head, request.headSha)
   const baseSha = await client.branchTip(request.base)
@@ -91,7 +96,10 @@ async function confirmRequest(client: ScmClient, judged: MergeRequest, baseSha: 
   await confirmTip(client, judged.base, baseSha)
 }
 
-async function mergeOfBranches(intent: IntentOf<'merge_branches'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function mergeOfBranches(
+  intent: IntentOf<'merge_branches'>,
+  { client, facts, terms }: DerivationContext,
+): Promise<CheckedIntent> {
   const [base, head] = await Promise.all([client.branchTip(intent.base), client.commitOf(intent.head)])
   return {
     name: `merge ${intent.head} into ${facts.name}@${intent.base}`,
@@ -111,7 +119,10 @@ async function mergeOfBranches(intent: IntentOf<'merge_branches'>, { client, fac
  * A branch that is set to a commit loses its previous commits, so nothing is merged. A new one brings the commits that
  * the default branch does not have: otherwise a protected branch could be deleted and created again from anything.
  */
-async function moveOfBranch(intent: IntentOf<'move_branch'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function moveOfBranch(
+  intent: IntentOf<'move_branch'>,
+  { client, facts, terms }: DerivationContext,
+): Promise<CheckedIntent> {
   const tip = await orAbsent(() => client.branchTip(intent.branch))
   const onto = tip === null ? facts.defaultBranch : intent.branch
   const base = tip ?? (await client.branchTip(facts.defaultBranch))
@@ -133,7 +144,10 @@ async function moveOfBranch(intent: IntentOf<'move_branch'>, { client, facts, te
   }
 }
 
-async function writeOfFiles(intent: IntentOf<'write_files'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function writeOfFiles(
+  intent: IntentOf<'write_files'>,
+  { client, facts, terms }: DerivationContext,
+): Promise<CheckedIntent> {
   const branch = intent.branch ?? facts.defaultBranch
   const base = await client.branchTip(branch)
   const written = await contentsOf(intent.writes, client, base)
@@ -172,7 +186,7 @@ async function contentAt(client: ScmClient, path: string, commit: string): Promi
 }
 
 /** From the deployed or published state to the new one; a first one changes nothing for anybody. */
-async function shipment(intent: IntentOf<'ship'>, { client, facts, terms }: Scene): Promise<Asked> {
+async function shipment(intent: IntentOf<'ship'>, { client, facts, terms }: DerivationContext): Promise<CheckedIntent> {
   const ref = intent.ref ?? facts.defaultBranch
   const head = await client.commitOf(ref)
   const base = (await client.previous(intent.since)) ?? head

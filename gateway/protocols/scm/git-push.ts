@@ -4,7 +4,7 @@
  */
 import type { ScmRoute } from './settings.ts'
 import { ERRORS } from '../../errors/errors.ts'
-import type { Action, JudgedAction, Question, Refusal } from '../common/action.ts'
+import type { Action, JudgedAction, ResourceCheck, Refusal } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { isProtected, passing } from './action.ts'
 import { quickActionsIn } from './quick-actions.ts'
@@ -50,7 +50,7 @@ export function recognisePush(call: Call<ScmRoute>, host: string): Action {
   if (push === 'deny' || guarded.length === 0) return stopped(call, name, whyDenied(guarded, landing))
   return receiptedPush(
     name,
-    guarded.map((branch) => questionOn(`${host}:${repository}`, repository, branch)),
+    guarded.map((branch) => pushCheck(`${host}:${repository}`, repository, branch)),
   )
 }
 
@@ -60,7 +60,7 @@ function whyDenied(guarded: readonly string[], landing: string | undefined): str
     : `its push option ${JSON.stringify(landing)} may merge or is not known; leave it out and use the API (routes[].scm.push)`
 }
 
-function questionOn(target: string, repository: string, branch: string): Question {
+function pushCheck(target: string, repository: string, branch: string): ResourceCheck {
   return {
     subject: {
       name: `push ${repository}@${branch}`,
@@ -69,15 +69,15 @@ function questionOn(target: string, repository: string, branch: string): Questio
       operation: 'push',
       place: { repository, branch },
     },
-    ground: { kind: 'receipt' },
+    basis: { kind: 'receipt' },
   }
 }
 
-function receiptedPush(name: string, questions: readonly Question[]): JudgedAction {
+function receiptedPush(name: string, checks: readonly ResourceCheck[]): JudgedAction {
   return {
     kind: 'judge',
     name,
-    gather: () => Promise.resolve(questions),
+    gather: () => Promise.resolve(checks),
     watch: () => null,
     refuse: (refusal) => plainAnswer(refusal),
   }

@@ -4,7 +4,7 @@
  */
 import { digestJson } from '../../../engine/base.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
-import type { Question } from '../common/action.ts'
+import type { ResourceCheck } from '../common/action.ts'
 import type { PlatformId } from '../../scm/platform.ts'
 import { refuseCommands } from './text-commands.ts'
 import type { EndpointGroup, ReceiptOperation } from './endpoints.ts'
@@ -48,8 +48,8 @@ export function receiptOf(
 }
 
 /** The receipt names the mutation and all that is put into it. @param platform as targets begin */
-export function receiptQuestion(platform: string, { name, input }: Called, operation: ReceiptOperation): Question {
+export function mutationCheck(platform: string, { name, input }: Called, operation: ReceiptOperation): ResourceCheck {
   const [, digest = ''] = digestJson(input, sha256Hex).split(':')
   const target = `${platform}:mutation/${name}/${digest}`
-  return { subject: { name: `mutation ${name}`, target, scope: null, operation }, ground: { kind: 'receipt' } }
+  return { subject: { name: `mutation ${name}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
 }

@@ -1,6 +1,6 @@
 /** Calls to a platform that cannot be compared with anything: they need a receipt for exactly this request. */
 import type { ScmRoute } from './settings.ts'
-import type { JudgedAction, Question } from '../common/action.ts'
+import type { JudgedAction, ResourceCheck } from '../common/action.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
 import { httpRefusal } from '../common/refusal.ts'
@@ -26,15 +26,15 @@ export function receipted(call: Call<ScmRoute>, { name, operation, segments, bec
   const target = `${name}:${path}`
   if (target.length > MAX_TARGET) throw new UnreadableIntent('its path is too long for a receipt to name it.')
   const subject: Subject = { name: path, target, scope: null, operation }
-  return receiptAction(`${path} (${because})`, [{ subject, ground: { kind: 'receipt' } }])
+  return receiptAction(`${path} (${because})`, [{ subject, basis: { kind: 'receipt' } }])
 }
 
-/** @param questions at least one */
-export function receiptAction(name: string, questions: readonly Question[]): JudgedAction {
+/** @param checks at least one */
+export function receiptAction(name: string, checks: readonly ResourceCheck[]): JudgedAction {
   return {
     kind: 'judge',
     name,
-    gather: () => Promise.resolve(questions),
+    gather: () => Promise.resolve(checks),
     watch: () => null,
     refuse: httpRefusal,
   }

@@ -1,7 +1,7 @@
 /** The closed words of decisions and what they direct, literally as docs/reference/envelope.md has them: a slip in a table is a slip on the wire. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { DECISION_CLASSES, DIRECTIVES, directiveOf, stricter } from '../../../engine/model/decision.ts'
+import { DECISION_CLASSES, DIRECTIVES, directiveOf, stricterDecision } from '../../../engine/model/decision.ts'
 import * as vocabulary from '../../../engine/decide/envelope-vocabulary.ts'
 import { capped, clip, counted } from '../../../engine/decide/text.ts'
 
@@ -33,7 +33,7 @@ suite('a decision', () => {
   test('of two, the stricter one stands', () => {
     const order = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const
     for (const [a, one] of order.entries())
-      for (const [b, other] of order.entries()) assert.equal(stricter(one, other), order[Math.max(a, b)])
+      for (const [b, other] of order.entries()) assert.equal(stricterDecision(one, other), order[Math.max(a, b)])
   })
 })
 

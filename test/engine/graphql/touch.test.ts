@@ -4,7 +4,7 @@ import { suite, test } from 'node:test'
 import {
   asksForSchemaOnly,
   EMPTY_CONTEXT,
-  judge,
+  judgeChangeSet,
   operationIn,
   readGraphqlShape,
   readOperationDocument,
@@ -65,7 +65,7 @@ function groupsOn(query: string, before: string, after: string, asked: Asked = {
   assert.ok(touches !== null)
   const analysis = { id: 'a', type: 'graphql', ok: true, comparison: compared(before, after) } as const
   const terms = { policy: fakePolicy(), context: EMPTY_CONTEXT, scope: { root, fields, touches }, now: 0 }
-  return judge([analysis], terms).artifacts.flatMap(({ groups }) => groups)
+  return judgeChangeSet([analysis], terms).artifacts.flatMap(({ groups }) => groups)
 }
 
 type Call = string | readonly [query: string, variables: Readonly<Record<string, unknown>>]

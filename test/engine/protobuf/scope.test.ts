@@ -1,7 +1,7 @@
 /** Which changes of a protobuf contract decide on one rpc: those of its own messages, wherever they stand, and of the contract as a whole. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { compare, DEFAULT_DOCUMENT_LIMITS, EMPTY_CONTEXT, judge, readRpcs } from '../../../engine/internal.ts'
+import { compare, DEFAULT_DOCUMENT_LIMITS, EMPTY_CONTEXT, judgeChangeSet, readRpcs } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { fakePolicy } from '../../fakes/decisions.ts'
 
@@ -29,7 +29,7 @@ function deciding(path: string, edit: (text: string) => string, before = BASE): 
   assert.ok(known)
   const analysis = { id: 'a', type: 'protobuf', ok: true, comparison: compared.value } as const
   const scope = { method: known.exchange, path, carriesAny: known.carriesAny, files: known.files }
-  const { artifacts } = judge([analysis], { policy: fakePolicy(), context: EMPTY_CONTEXT, scope, now: 0 })
+  const { artifacts } = judgeChangeSet([analysis], { policy: fakePolicy(), context: EMPTY_CONTEXT, scope, now: 0 })
   return artifacts.flatMap(({ groups }) => groups.map(({ rule }) => rule))
 }
 

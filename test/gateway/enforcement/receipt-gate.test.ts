@@ -9,7 +9,7 @@ import {
   type ReceiptState,
 } from '../../../engine/internal.ts'
 import { loadConfig } from '../../../gateway/config/load.ts'
-import type { Question } from '../../../gateway/protocols/common/action.ts'
+import type { ResourceCheck } from '../../../gateway/protocols/common/action.ts'
 import type { Call } from '../../../gateway/calls/call.ts'
 import { createReceiptGate, type ReceiptGateDeps } from '../../../gateway/enforce/receipt-check.ts'
 import { Observation } from '../../../gateway/telemetry/observation.ts'
@@ -20,9 +20,9 @@ import { fakeKey, keySet } from '../../fakes/keys.ts'
 
 const PLACE = { repository: 'acme/pets', branch: 'main', pull_request: '17' }
 const BOUND = { ...EMPTY_CONTEXT, ...PLACE, operation: 'merge', environment: 'prod', target_id: 'pets' }
-const QUESTION: Question = {
+const QUESTION: ResourceCheck = {
   subject: { name: 'merge 17', target: 'pets', scope: null, operation: 'merge', place: PLACE },
-  ground: {
+  basis: {
     kind: 'change_set',
     artifacts: [{ id: 'api', type: 'openapi', before: '{}', after: '{}' }],
     unreadable: [],
@@ -125,7 +125,7 @@ function gate(given: Case, receipts: object, question = QUESTION, tenants?: read
     receiptChanged: () => {},
     fingerprint: () => Promise.resolve(given.fingerprint ?? digest('input')),
   }
-  const change = question.ground.kind === 'change_set' ? question.ground : null
+  const change = question.basis.kind === 'change_set' ? question.basis : null
   return createReceiptGate(call, deps).verdictOn(question, change)
 }
 
@@ -162,14 +162,14 @@ test('context_incomplete: a receipt bound to a place does not stand for a reques
 })
 
 test('what has nothing to compare goes on only with a receipt, whatever the route says', async () => {
-  const question: Question = { subject: QUESTION.subject, ground: { kind: 'receipt' } }
+  const question: ResourceCheck = { subject: QUESTION.subject, basis: { kind: 'receipt' } }
   assert.equal((await gate({}, {}, question))?.basis, 'receipt')
   const demanded = await gate({ token: 'nothing' }, {}, question)
   assert.equal(demanded?.basis === 'demand' && demanded.demand.reason, 'malformed_structure')
 })
 
 test('a receipt that the protocol carries itself is as good as one of the header', async () => {
-  const question: Question = { ...QUESTION, receipts: [{ token: GOOD.token, envelope: GOOD.envelope }] }
+  const question: ResourceCheck = { ...QUESTION, receipts: [{ token: GOOD.token, envelope: GOOD.envelope }] }
   assert.equal((await gate({ token: 'nothing' }, { require: true }, question))?.basis, 'receipt')
 })
 
@@ -177,7 +177,7 @@ test('a change that could not be read whole has no receipt', async () => {
   const unreadable = [
     { id: 'b', type: 'openapi', problem: { code: 'ARTIFACT_UNREADABLE', message: 'too large' } },
   ] as const
-  const question: Question = { ...QUESTION, ground: { kind: 'change_set', artifacts: [], unreadable } }
+  const question: ResourceCheck = { ...QUESTION, basis: { kind: 'change_set', artifacts: [], unreadable } }
   const demanded = await gate({}, { require: true }, question)
   assert.equal(demanded?.basis, 'demand')
   assert.match(demanded.demand.note, /could not be read completely/)

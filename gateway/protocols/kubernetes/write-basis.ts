@@ -5,16 +5,16 @@ import type { KubernetesSection } from './settings.ts'
 import type { Write } from './write.ts'
 
 /** The definition that it changes, the contracts in the object, or a receipt alone. */
-export type WriteGround =
+export type WriteBasis =
   | { readonly kind: 'crd' }
   | { readonly kind: 'contracts'; readonly needsReceipt: boolean }
   | { readonly kind: 'receipt' }
 
 /** Null: the route does not judge it. A subresource (status, scale) holds no contract of the object. */
-export function groundOf(
+export function basisOf(
   path: ResourcePath,
   { receipts, contracts }: Pick<KubernetesSection, 'receipts' | 'contracts'>,
-): WriteGround | null {
+): WriteBasis | null {
   const isWhole = path.subresource === null
   if (isWhole && knownKind(path) === 'CustomResourceDefinition') return { kind: 'crd' }
   const needsReceipt = isNamed(receipts, path)
@@ -26,10 +26,10 @@ export function groundOf(
  * A receipt for deploying an object must not authorize its deletion, or a token in its name. A definition is compared
  * in any case, so its removal is a deployment.
  */
-export function operationOf({ path, verb }: Pick<Write, 'path' | 'verb'>, ground: WriteGround): string {
+export function operationOf({ path, verb }: Pick<Write, 'path' | 'verb'>, basis: WriteBasis): string {
   if (path.subresource === 'token') return 'token'
   const isRemoval = verb === 'delete' || verb === 'deletecollection' || path.subresource === 'eviction'
-  return isRemoval && ground.kind !== 'crd' ? 'delete' : 'deploy'
+  return isRemoval && basis.kind !== 'crd' ? 'delete' : 'deploy'
 }
 
 /** `target_id` of a receipt for one object. */
