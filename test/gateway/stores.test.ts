@@ -4,6 +4,7 @@ import { after, suite, test, type TestContext } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
 import { exportLines, verifyExport } from '../../gateway/store/ledger-export.ts'
 import type { ObservedUse } from '../../gateway/store/uses.ts'
+import { ROWS_AT_ONCE } from '../../gateway/store/sql/calls.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import type { MergeCheck, WebhookDelivery } from '../../gateway/store/webhooks.ts'
 import type { MonitoringWindowRow } from '../../gateway/store/windows.ts'
@@ -602,6 +603,24 @@ for (const kind of STORE_KINDS) {
       )
       assert.deepEqual(await store.webhooks.removeChecks('scm_a', '#1'), ['c0'])
       assert.equal((await store.webhooks.checksAt('scm_a', 'acme/pets', 'c0')).length, 1)
+    })
+
+    test('the calls of a batch are stored whole and in their order, whatever its length', async (t) => {
+      const store = await open(t)
+      const lengths = [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 2 * ROWS_AT_ONCE, 3 * ROWS_AT_ONCE - 1]
+      let written = 0
+      const batches = lengths.map((length) =>
+        Array.from({ length }, () => {
+          const at = (written += 1)
+          const trace = { traceId: at % 2 === 0 ? TRACE : null, isTraceSampled: at % 4 === 0 }
+          return interception(`c${at}`, { ...trace, at, decisionId: at % 5 === 0 ? 'd' : null, enforced: at % 7 > 0 })
+        }),
+      )
+      for (const batch of batches) await store.calls.recordAll(batch)
+      const { rows } = await store.calls.list({ tenant: 'local', limit: written + 1 })
+      const stored = batches.flat().map((row, index) => ({ sequence: index + 1, ...row }))
+      assert.deepEqual(rows.toReversed(), stored)
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
     })
 
     test('a receipt is superseded by another decision than a newer one of its scope', async (t) => {

@@ -45,10 +45,11 @@ export const calls: Operations<CallTable> = {
     const rows = readCallText(text)
     const first = (await newestCall(sql)) + 1
     const values = rows.map((row, index) => columnsOf(row, first + index))
-    for (const [index, call] of values.entries()) {
-      const { traceId, isTraceSampled } = rows[index] ?? { traceId: null }
-      await sql.run(INSERT_CALL, ...call, traceId ?? null, sampledColumn(isTraceSampled), sql.writer)
-    }
+    const inserted = values.map((call, index) => [...call, ...traceColumns(rows[index]), sql.writer])
+    const singles = inserted.length % ROWS_AT_ONCE
+    for (const call of inserted.slice(0, singles)) await sql.run(INSERT_CALL, ...call)
+    for (let at = singles; at < inserted.length; at += ROWS_AT_ONCE)
+      await sql.run(INSERT_CALLS, ...inserted.slice(at, at + ROWS_AT_ONCE).flat())
     if (values.length > 0) await journalInsertedCalls(sql, first, values)
   }),
 }
@@ -73,7 +74,11 @@ async function select(sql: Sql, filter: CallFilter, indexed: string, floor: numb
   return found.map(storedCall)
 }
 
-const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}, trace_id, trace_is_sampled, chain) VALUES (${CALL_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?)`
+/** Rows of one statement: it costs little more than a single row does. Two statements, whatever the length of a batch, are kept. */
+export const ROWS_AT_ONCE = 32
+const CALL_VALUES = `(${CALL_COLUMNS.map(() => '?').join(', ')}, ?, ?, ?)`
+const INSERT_CALL = `INSERT INTO interceptions (${CALL_COLUMNS.join(', ')}, trace_id, trace_is_sampled, chain) VALUES ${CALL_VALUES}`
+const INSERT_CALLS = INSERT_CALL + `, ${CALL_VALUES}`.repeat(ROWS_AT_ONCE - 1)
 
 /** The values of a call record in the order of `CALL_COLUMNS`. */
 function columnsOf(row: InterceptionRow, sequence: number): readonly SqlValue[] {
@@ -98,17 +103,19 @@ function columnsOf(row: InterceptionRow, sequence: number): readonly SqlValue[] 
 export function callColumns(row: InterceptionRow): Readonly<Record<string, SqlValue>> {
   const [, ...values] = columnsOf(row, 0)
   const covered = CALL_COLUMNS.slice(1).map((column, index) => [column, values[index] ?? null] as const)
-  // A batch of an older sidecar names no trace.
+  const [traceId, isSampled] = traceColumns(row)
   return {
     ...Object.fromEntries(covered),
-    trace_id: row.traceId ?? null,
-    trace_is_sampled: sampledColumn(row.isTraceSampled),
+    trace_id: traceId,
+    trace_is_sampled: isSampled,
   }
 }
 
-/** @param isSampled absent in a batch of an older sidecar: every trace of it is indexed */
-function sampledColumn(isSampled: boolean | undefined): number {
-  return isSampled === false ? 0 : 1
+type CallTrace = Pick<InterceptionRow, 'traceId' | 'isTraceSampled'>
+
+/** The trace of a call, and whether it is indexed: of a batch of an older sidecar, which does not say, every trace is. */
+function traceColumns({ traceId, isTraceSampled }: CallTrace = { traceId: null }): readonly [string | null, number] {
+  return [traceId ?? null, isTraceSampled === false ? 0 : 1]
 }
 
 /** Which filter member narrows by which condition; the column names are ours, the values are bound. */
