@@ -31,6 +31,8 @@ export interface SchemaPair {
   readonly edges: readonly SchemaEdge[]
   /** True when a change can be reached from here; set by `complete`. */
   readonly isLive: boolean
+  /** The same without what its discriminators select; set by `complete`. */
+  readonly isLiveAsPart: boolean
   /** Stands for what the discriminators of the two schemas select. A schema that has the two as a part selects by itself. */
   readonly isSelection: boolean
 }
@@ -43,7 +45,10 @@ interface OpenPair {
   /** The first of those that lead here: a pair that is written in place has no other. */
   parent: OpenPair | null
   otherParents: OpenPair[]
+  /** Those that have it as a part by `allOf`. */
+  wholes: OpenPair[]
   isLive: boolean
+  isLiveAsPart: boolean
   readonly isSelection: boolean
 }
 
@@ -103,14 +108,18 @@ export class SchemaComparison {
   /** Marks every pair from which a change can be reached, and puts edges in order. Call it once, after the last `compare`. */
   complete(): void {
     for (const { edges } of this.#all) if (edges.length > 1) edges.sort(byFirstSteps)
-    const reached = this.#all.filter((pair) => pair.deltas.length > 0)
-    for (const pair of reached) pair.isLive = true
-    for (let pair = reached.pop(); pair !== undefined; pair = reached.pop()) {
-      for (const parent of parentsOf(pair)) {
-        if (parent.isLive) continue
-        parent.isLive = true
-        reached.push(parent)
-      }
+    const open: OpenPair[] = []
+    /** Live as a part is live as a whole, too. A pair is looked at again where it becomes more than it was. */
+    const mark = (pair: OpenPair, isPart: boolean): void => {
+      if (isPart ? pair.isLiveAsPart : pair.isLive) return
+      pair.isLive = true
+      pair.isLiveAsPart = isPart
+      open.push(pair)
+    }
+    for (const pair of this.#all) if (pair.deltas.length > 0) mark(pair, true)
+    for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+      for (const parent of parentsOf(pair)) mark(parent, !pair.isSelection)
+      if (pair.isLiveAsPart) for (const whole of pair.wholes) mark(whole, true)
     }
   }
 
@@ -119,7 +128,7 @@ export class SchemaComparison {
     const open = this.#all.filter(({ deltas }) => deltas.some(isMeant))
     const found = new Set<OpenPair>(open)
     for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
-      for (const parent of parentsOf(pair)) {
+      for (const parent of [...parentsOf(pair), ...pair.wholes]) {
         if (found.has(parent)) continue
         found.add(parent)
         open.push(parent)
@@ -220,7 +229,8 @@ export class SchemaComparison {
 
   #link(parent: OpenPair, to: OpenPair, steps: readonly string[], isRequired: boolean | null): void {
     parent.edges = grown(parent.edges, { steps, to, isRequired })
-    if (to.parent === null) to.parent = parent
+    if (isPartStep(steps)) to.wholes = grown(to.wholes, parent)
+    else if (to.parent === null) to.parent = parent
     else to.otherParents = grown(to.otherParents, parent)
   }
 }
@@ -245,7 +255,23 @@ function byFirstSteps(a: SchemaEdge, b: SchemaEdge): number {
 }
 
 function newPair(before: ResolvedSchema, after: ResolvedSchema, isSelection = false): OpenPair {
-  return { before, after, deltas: NONE, edges: NONE, parent: null, otherParents: NONE, isLive: false, isSelection }
+  return {
+    before,
+    after,
+    deltas: NONE,
+    edges: NONE,
+    parent: null,
+    otherParents: NONE,
+    wholes: NONE,
+    isLive: false,
+    isLiveAsPart: false,
+    isSelection,
+  }
+}
+
+/** Whether steps lead to a part by `allOf`. */
+export function isPartStep([first = '']: readonly string[]): boolean {
+  return first.startsWith('allOf[')
 }
 
 function parentsOf({ parent, otherParents }: OpenPair): readonly OpenPair[] {

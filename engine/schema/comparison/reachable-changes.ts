@@ -5,7 +5,7 @@
  * paths within the bound are the same for every order of keys.
  */
 import type { SchemaDelta } from '../delta.ts'
-import type { SchemaEdge, SchemaPair } from './comparison.ts'
+import { isPartStep, type SchemaEdge, type SchemaPair } from './comparison.ts'
 
 /** A change and the way that led to it. */
 export interface Reached {
@@ -123,8 +123,14 @@ export function reachChanges(
     if (edge === undefined) {
       onWay.delete(top.pair)
       stack.pop()
-    } else if (edge.to.isLive && !(edge.to.isSelection && top.isPart)) enter(frameBelow(top, edge, prove))
+    } else if (leadsToChange(top, edge)) enter(frameBelow(top, edge, prove))
   }
+}
+
+/** A part selects nothing: the whole does. */
+function leadsToChange({ isPart }: Frame, { to, steps }: SchemaEdge): boolean {
+  if (to.isSelection) return to.isLive && !isPart
+  return isPartStep(steps) ? to.isLiveAsPart : to.isLive
 }
 
 function visitDeltas(
@@ -149,7 +155,7 @@ function frameBelow(from: Frame, { to, steps, ...edge }: SchemaEdge, prove: Prov
   const isRequired = isSame ? from.isRequired : edge.isRequired
   const above = isOutsideProof(from.pair, steps[0]) ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
-  const isPart = isSame ? from.isPart : steps[0]?.startsWith('allOf[') === true
+  const isPart = isSame ? from.isPart : isPartStep(steps)
   return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart }
 }
 
