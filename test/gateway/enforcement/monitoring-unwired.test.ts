@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { compilePolicy } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
-import type { Recogniser, Refusal } from '../../../gateway/protocols/common/action.ts'
+import type { Recogniser, Refusal, ResourceCheck } from '../../../gateway/protocols/common/action.ts'
 import type { Call } from '../../../gateway/calls/call.ts'
 import { startAgent } from '../../fakes/agent.ts'
 import { startApi } from '../../fakes/api.ts'
@@ -39,7 +39,9 @@ function judging(real: Recogniser, kinds: string[]): Recogniser {
       if (action.kind !== 'judge') return action
       const subject = { name: 'shop', target: 'shop', scope: null }
       const artifacts = [{ id: 'shop', type: 'openapi' as const, before: PETS, after: PETS_WITHOUT_DELETE }]
-      const gather = () => [{ subject, ground: { kind: 'change_set' as const, artifacts, unreadable: [] } }]
+      const gather = (): readonly ResourceCheck[] => [
+        { subject, basis: { kind: 'change_set', artifacts, unreadable: [] } },
+      ]
       const refuse = action.refuse.bind(action)
       return Object.defineProperties(action, {
         gather: { value: gather },
