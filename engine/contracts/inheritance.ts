@@ -2,85 +2,120 @@
  * Which shared schemas inherit from which (OpenAPI 3.0.3 §4.7.25.1). A schema with another one in its `allOf` may be used
  * in the place of that one, if that one or one above it has a discriminator.
  */
-import { pointerToken } from '../common/json-pointer.ts'
-import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../schema/located.ts'
-import { hasMeaningfulSibling } from '../schema/source.ts'
-import type { OpenApiDocuments } from './documents.ts'
+import { isRecord, pointerOf, ROOT, stepInto, type Located } from '../schema/located.ts'
+import { hasMeaningfulSibling, type SchemaSource } from '../schema/source.ts'
 
 const MAX_NESTED = 16
 
-export class Inheritance {
-  readonly #documents: OpenApiDocuments
-  readonly #shared: Located | null
-  /** References to the schemas that inherit from one directly, by its pointer. */
-  readonly #children = new Map<string, string[]>()
+interface Documents extends Pick<SchemaSource, 'dialect' | 'resolve'> {
+  /** The object itself, or the target of its `$ref`; null if there is none. */
+  follow(located: Located): Located | null
+}
 
-  constructor(documents: OpenApiDocuments) {
-    const { root, dialect } = documents
-    const components = dialect === 'openapi-2.0' ? root : memberOf(root, 'components')
+/** The shared schemas of one file. Keys are pointers with the files that they lead into. */
+interface Family {
+  /** The schemas themselves, where a name stands for another file's as well. */
+  readonly members: ReadonlySet<string>
+  /** Names of those that inherit from a schema directly. */
+  readonly children: ReadonlyMap<string, readonly string[]>
+}
+
+export class Inheritance {
+  readonly #documents: Documents
+  readonly #families = new Map<string, Family>()
+
+  constructor(documents: Documents) {
     this.#documents = documents
-    this.#shared = components && memberOf(components, dialect === 'openapi-2.0' ? 'definitions' : 'schemas')
-    const selecting = this.#collect()
-    this.#keep(selecting)
   }
 
-  /** References to those that inherit directly; null for a schema that is not shared. */
+  /** Names of what inherits directly, in the contract or in the schema's own file; null for a schema that is not shared. */
   subtypes({ at, document }: Located): readonly string[] | null {
     const pointer = pointerOf(at, document)
-    return this.#children.get(pointer) ?? (this.#isShared(pointer) ? [] : null)
+    const families = [...new Set(['', document])].map((file) => this.#familyOf(file))
+    if (!families.some(({ members }) => members.has(pointer))) return null
+    return [...new Set(families.flatMap(({ children }) => children.get(pointer) ?? []))]
   }
 
-  #isShared(pointer: string): boolean {
-    if (this.#shared === null) return false
-    const holder = `${pointerOf(this.#shared.at)}/`
-    return pointer.startsWith(holder) && !pointer.includes('/', holder.length)
+  #familyOf(document: string): Family {
+    const known = this.#families.get(document)
+    if (known !== undefined) return known
+    const family = this.#collect(document)
+    this.#families.set(document, family)
+    return family
   }
 
-  /** Notes the children of each schema; returns the pointers of those with a discriminator. */
-  #collect(): readonly string[] {
-    const shared = this.#shared
-    if (shared === null || !isRecord(shared.value)) return []
+  #collect(document: string): Family {
+    const children = new Map<string, string[]>()
+    const pointers = new Map<string, string>()
     const selecting: string[] = []
-    const holder = pointerOf(shared.at)
-    for (const [name, value] of Object.entries(shared.value)) {
-      const schema = { value, at: stepInto(shared.at, name), document: '' }
-      const pointer = `${holder}/${pointerToken(name)}`
-      if (isRecord(value) && value.discriminator !== undefined) selecting.push(pointer)
-      for (const parent of new Set(this.#parentsOf(schema, 0))) {
-        const children = this.#children.get(parent)
-        if (children === undefined) this.#children.set(parent, [`#${pointer}`])
-        else children.push(`#${pointer}`)
+    for (const [name, schema] of this.#membersOf(document)) {
+      const pointer = pointerOf(schema.at, schema.document)
+      pointers.set(name, pointer)
+      if (selects(schema)) selecting.push(pointer)
+      for (const parent of this.#parentsOf(schema, 0)) {
+        const above = pointerOf(parent.at, parent.document)
+        if (selects(parent)) selecting.push(above)
+        const names = children.get(above)
+        if (names === undefined) children.set(above, [name])
+        else if (names.at(-1) !== name) names.push(name)
       }
     }
-    return selecting
+    return { members: new Set(pointers.values()), children: below(selecting, children, pointers) }
   }
 
-  /** Leaves only what inherits from a schema with a discriminator. */
-  #keep(selecting: readonly string[]): void {
-    const kept = new Set<string>()
-    const open = [...selecting]
-    for (let pointer = open.pop(); pointer !== undefined; pointer = open.pop()) {
-      if (kept.has(pointer)) continue
-      kept.add(pointer)
-      for (const child of this.#children.get(pointer) ?? []) open.push(child.slice(1))
+  /** The shared schemas of a file by name. One that only refers to another file is what it refers to. */
+  *#membersOf(document: string): Iterable<readonly [string, Located]> {
+    const { dialect } = this.#documents
+    const holder = dialect === 'openapi-2.0' ? '#/definitions' : '#/components/schemas'
+    const shared = this.#documents.resolve(holder, { value: null, at: ROOT, document })
+    if (shared === null || !isRecord(shared.value)) return
+    for (const [name, value] of Object.entries(shared.value)) {
+      const written = { value, at: stepInto(shared.at, name), document: shared.document }
+      const schema = this.#isReference(value) ? this.#documents.follow(written) : written
+      if (schema !== null && (schema === written || schema.document !== document)) yield [name, schema]
     }
-    for (const pointer of this.#children.keys()) if (!kept.has(pointer)) this.#children.delete(pointer)
   }
 
-  /** Pointers of the schemas that a schema consists of: in `allOf`, or beside its own keywords where those count. */
-  #parentsOf(schema: Located, depth: number): readonly string[] {
+  /** Whether a schema consists of a reference alone. */
+  #isReference(value: unknown): boolean {
+    if (!isRecord(value) || typeof value.$ref !== 'string') return false
+    return this.#documents.dialect !== 'json-schema' || !hasMeaningfulSibling(value)
+  }
+
+  /** The schemas that a schema consists of: in `allOf`, or beside its own keywords where those count. */
+  #parentsOf(schema: Located, depth: number): readonly Located[] {
     const { value } = schema
     if (!isRecord(value) || depth === MAX_NESTED) return []
-    const isBeside = this.#documents.dialect === 'json-schema' && hasMeaningfulSibling(value)
-    if (typeof value.$ref === 'string' && (depth > 0 || isBeside)) {
+    if (typeof value.$ref === 'string') {
       const target = this.#documents.follow(schema)
-      return target === null ? [] : [pointerOf(target.at, target.document)]
+      return target === null ? [] : [target]
     }
-    if (typeof value.$ref === 'string' || !Array.isArray(value.allOf)) return []
+    if (!Array.isArray(value.allOf)) return []
     const at = stepInto(schema.at, 'allOf')
     const parts: readonly unknown[] = value.allOf
     return parts.flatMap((part, index) =>
       this.#parentsOf({ value: part, at: stepInto(at, String(index)), document: schema.document }, depth + 1),
     )
   }
+}
+
+function selects({ value }: Located): boolean {
+  return isRecord(value) && value.discriminator !== undefined
+}
+
+/** What inherits from a schema with a discriminator, and no other. */
+function below(
+  selecting: readonly string[],
+  children: ReadonlyMap<string, readonly string[]>,
+  pointers: ReadonlyMap<string, string>,
+): Family['children'] {
+  const kept = new Map<string, readonly string[]>()
+  const open = [...selecting]
+  for (let pointer = open.pop(); pointer !== undefined; pointer = open.pop()) {
+    const names = children.get(pointer)
+    if (names === undefined || kept.has(pointer)) continue
+    kept.set(pointer, names)
+    for (const name of names) open.push(pointers.get(name) ?? '')
+  }
+  return kept
 }

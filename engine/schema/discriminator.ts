@@ -4,7 +4,7 @@
  */
 import { byCodeUnit } from '../common/code-unit-order.ts'
 import type { Examination, SchemaSources } from './examination.ts'
-import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
+import { isRecord, ROOT, stepInto, type JsonRecord, type Located } from './located.ts'
 import { knows, resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { itemsOf, locateItem, membersOf } from './subschemas.ts'
 
@@ -124,9 +124,8 @@ function subtypesOf(schema: ResolvedSchema, source: SchemaSource): Mapping {
   const discriminator = discriminatorOf(schema.value)
   const mapping = new Map(discriminator === null ? [] : mappingOf(discriminator))
   const mapped = new Set([...mapping.values()].map((target) => located(target, schema, source).value.$ref))
-  for (const reference of source.subtypes?.(schema) ?? []) {
-    const name = schemaNameOf(reference)
-    if (typeof name === 'string' && !mapped.has(reference) && !mapping.has(name)) mapping.set(name, name)
+  for (const name of source.subtypes?.(schema) ?? []) {
+    if (!mapped.has(located(name, schema, source).value.$ref) && !mapping.has(name)) mapping.set(name, name)
   }
   return mapping
 }
@@ -138,17 +137,24 @@ interface Reference {
 /** A target as a reference: the name of a shared schema, or a reference already. */
 function located(target: unknown, { at, document }: ResolvedSchema, source: SchemaSource): Located & Reference {
   const text = String(target)
-  const from = { value: null, at: stepInto(stepInto(at, KEYWORD), 'mapping'), document: '' }
-  const named = `#/${holderOf(source)}/${text}`
-  return knows(source, named, from) ? { ...from, value: { $ref: named } } : { ...from, value: { $ref: text }, document }
+  const place = stepInto(stepInto(at, KEYWORD), 'mapping')
+  const file = fileOf(source, text, document)
+  const $ref = file === undefined ? text : sharedSchema(source, text)
+  return { value: { $ref }, at: place, document: file ?? document }
 }
 
-function holderOf({ dialect }: SchemaSource): string {
-  return dialect === 'openapi-2.0' ? 'definitions' : 'components/schemas'
+function sharedSchema({ dialect }: SchemaSource, name: string): string {
+  return dialect === 'openapi-2.0' ? `#/definitions/${name}` : `#/components/schemas/${name}`
+}
+
+/** The file with a shared schema of the name: the contract itself, or the one that asks. */
+function fileOf(source: SchemaSource, name: string, document: string): string | undefined {
+  const reference = sharedSchema(source, name)
+  return ['', document].find((file) => knows(source, reference, { value: null, at: ROOT, document: file }))
 }
 
 function knowsSchema(source: SchemaSource, name: string, from: Located): boolean {
-  return knows(source, `#/${holderOf(source)}/${name}`, from)
+  return fileOf(source, name, from.document) !== undefined
 }
 
 /** In Swagger 2.0 the name of the property alone. */

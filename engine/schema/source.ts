@@ -15,8 +15,8 @@ export interface SchemaSource {
   /** Whether a reference names something: asked of names that are not references of this side. Absent: no name is known. */
   knows?(reference: string, from: Located): boolean
   /**
-   * References to the schemas that inherit from a shared one by `allOf`, where a discriminator selects among such; null
-   * for a schema that is written in place. Absent: no schema inherits.
+   * Names of the schemas that inherit from a shared one by `allOf`, where a discriminator selects among such; null for a
+   * schema that is written in place. Absent: no schema inherits.
    */
   subtypes?(schema: Located): readonly string[] | null
 }

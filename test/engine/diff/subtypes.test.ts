@@ -127,34 +127,77 @@ const BODIES: Readonly<Record<string, Json>> = {
   'more beside it': { allOf: [to('Pet'), { type: 'object', properties: { note: TEXT } }] },
 }
 
-function worst(before: Json, after: Json): Worst {
-  const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), {}, sha256)
+/** A contract in several files, by path. */
+type Files = Readonly<Record<string, Json>>
+
+const ROOT = 'openapi.json'
+const inOne = (contract: Json): Files => ({ [ROOT]: contract })
+
+/** All schemas in another file. */
+function apart(contract: Json): Files {
+  const { components, ...root } = contract
+  const moved: unknown = JSON.parse(JSON.stringify(root).replaceAll(SCHEMAS, `schemas.json${SCHEMAS}`))
+  assert.ok(isRecord(moved))
+  return { [ROOT]: moved, 'schemas.json': { components } }
+}
+
+/** Each schema in a file of its own, which the contract names. */
+function spread(contract: Json): Files {
+  const { components } = contract
+  assert.ok(isRecord(components) && isRecord(components['schemas']))
+  const schemas = Object.entries(components['schemas'])
+  const linked = Object.fromEntries(schemas.map(([name]) => [name, { $ref: `schemas/${name}.json` }]))
+  const files = schemas.map(([name, schema]): [string, Json] => {
+    const moved: unknown = JSON.parse(JSON.stringify(schema).replace(/#\/components\/schemas\/(\w+)/g, './$1.json'))
+    assert.ok(isRecord(moved))
+    return [`schemas/${name}.json`, moved]
+  })
+  return { [ROOT]: { ...contract, components: { schemas: linked } }, ...Object.fromEntries(files) }
+}
+
+const SPREADS: Readonly<Record<string, (contract: Json) => Files>> = {
+  'one file': inOne,
+  'schemas in another file': apart,
+  'schemas in a file each': spread,
+}
+
+function worst(before: Files, after: Files): Worst {
+  const [base, head] = [before, after].map(({ [ROOT]: root, ...files }) => ({
+    root: JSON.stringify(root),
+    files: Object.fromEntries(Object.entries(files).map(([path, file]) => [path, JSON.stringify(file)])),
+  }))
+  assert.ok(base && head)
+  const files = { base: base.files, head: head.files }
+  const compared = compareOpenApi(base.root, head.root, { files }, sha256)
   assert.ok(compared.ok)
   const groups = compared.value.groups.filter(({ rule }) => rule !== 'api-schema-removed')
   return LEVELS.find((level) => groups.some((group) => group.level === level)) ?? 'none'
+}
+
+function levelsOf(write: Writing, lay: (contract: Json) => Files, schemas: Json, body: Json): readonly Worst[] {
+  return (['request', 'response'] as const).map((direction) => {
+    const sides = [BASE, schemas].map((one) => lay(write({ schemas: one, discriminator: BY_NAME, body }, direction)))
+    const [base, head] = sides
+    assert.ok(base && head)
+    return worst(base, head)
+  })
 }
 
 for (const [language, write] of Object.entries(WRITINGS)) {
   suite(`subtypes in ${language}`, () => {
     for (const [what, [schemas, request, response]] of Object.entries(CHANGES)) {
       for (const [place, body] of Object.entries(BODIES)) {
-        test(`${what}, below ${place}`, () => {
-          const levels = (['request', 'response'] as const).map((direction) => {
-            const [base, head] = [BASE, schemas].map((one) => ({ schemas: one, discriminator: BY_NAME, body }))
-            assert.ok(base && head)
-            return worst(write(base, direction), write(head, direction))
+        for (const [files, lay] of Object.entries(SPREADS)) {
+          if (language === 'Swagger 2.0' && files !== 'one file') continue
+          test(`${what}, below ${place}, ${files}`, () => {
+            assert.deepEqual(levelsOf(write, lay, schemas, body), [request, response])
           })
-          assert.deepEqual(levels, [request, response])
-        })
+        }
       }
     }
     test('an operation on one subtype does not concern another one', () => {
       const changed = { ...BASE, Dog: inheriting('Pet', { properties: { barks: NUMBER } }) }
-      for (const direction of ['request', 'response'] as const) {
-        const [base, head] = [BASE, changed].map((schemas) => ({ schemas, discriminator: BY_NAME, body: to('Cat') }))
-        assert.ok(base && head)
-        assert.equal(worst(write(base, direction), write(head, direction)), 'none')
-      }
+      assert.deepEqual(levelsOf(write, inOne, changed, to('Cat')), ['none', 'none'])
     })
   })
 }
