@@ -3,7 +3,7 @@
  * A wrapper around one schema becomes that schema. Alternatives of constants become an enum.
  * Only what differs in form between the two sides is rewritten, so that the steps to a change stay as the author wrote them.
  */
-import type { Examination, SchemaSources } from './examination.ts'
+import type { PairContext } from './examination.ts'
 import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './constants.ts'
 import { COMPOSITIONS } from './composition.ts'
 import { flatten } from './flatten.ts'
@@ -12,7 +12,6 @@ import { alignLanguages, isBinary } from './languages.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import { itemsOf } from './subschemas.ts'
 import { bareWrapperOf } from './shape.ts'
-import type { ResolvedSchema } from './source.ts'
 import { compareTypeLists } from './type-lists.ts'
 import { unwrap } from './wrappers.ts'
 
@@ -22,15 +21,9 @@ interface Aligned {
   readonly isRewritten: boolean
 }
 
-type AlignmentReport = Pick<Examination, 'add' | 'descend' | 'isSameShape'>
-
 /** The members to compare; null when there is nothing to compare, or the schemas inside a wrapper were handed on for it. */
-export function align(
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  sources: SchemaSources,
-  report: AlignmentReport,
-): Aligned | null {
+export function align(pair: PairContext): Aligned | null {
+  const { before, after, sources } = pair
   const isMoved = sources.before.dialect !== sources.after.dialect
   const modern = withoutIdle(...asBytes(modernise(before.value), modernise(after.value)))
   const [baseForm, headForm] = isMoved ? alignLanguages(...modern) : modern
@@ -38,11 +31,11 @@ export function align(
     const [base, head] = alignConstants(baseForm, headForm)
     return { base, head, isRewritten: base !== before.value || head !== after.value }
   }
-  if (mayBeRewritten(baseForm, headForm) && report.isSameShape(before, after)) return null
-  if (unwrap(before, after, baseForm, headForm, sources, report)) return null
-  const [plainBase, plainHead] = withoutImplied(baseForm, headForm, before, after, sources)
-  const [mergedBase, mergedHead] = mergeOneSided(plainBase, plainHead, before, after, sources)
-  const [base, head] = alignLists(mergedBase, mergedHead, before, after, sources, report)
+  if (mayBeRewritten(baseForm, headForm) && pair.isSameShape(before, after)) return null
+  if (unwrap(baseForm, headForm, pair)) return null
+  const [plainBase, plainHead] = withoutImplied(baseForm, headForm, pair)
+  const [mergedBase, mergedHead] = mergeOneSided(plainBase, plainHead, pair)
+  const [base, head] = alignLists(mergedBase, mergedHead, pair)
   return { base, head, isRewritten: base !== before.value || head !== after.value }
 }
 
@@ -59,9 +52,7 @@ function mayBeRewritten(base: JsonRecord, head: JsonRecord): boolean {
 function mergeOneSided(
   base: JsonRecord,
   head: JsonRecord,
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  sources: SchemaSources,
+  { before, after, sources }: PairContext,
 ): readonly [JsonRecord, JsonRecord] {
   if ((base.allOf === undefined) === (head.allOf === undefined)) return [base, head]
   const mergedBase = flatten(base, before, sources.before)
@@ -115,18 +106,12 @@ function splitDependencies(schema: Record<string, unknown>, dependencies: JsonRe
   delete schema.dependencies
 }
 
-function alignLists(
-  base: JsonRecord,
-  head: JsonRecord,
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  sources: SchemaSources,
-  report: AlignmentReport,
-): readonly [JsonRecord, JsonRecord] {
+function alignLists(base: JsonRecord, head: JsonRecord, pair: PairContext): readonly [JsonRecord, JsonRecord] {
+  const { before, after, sources } = pair
   if (!hasAlternatives(base) && !hasAlternatives(head)) return alignConstants(base, head)
   const listedBase = Array.isArray(head.enum) ? typedAs(constantsAsEnum(base, before, sources.before), head) : base
   const listedHead = Array.isArray(base.enum) ? typedAs(constantsAsEnum(head, after, sources.after), base) : head
-  return compareTypeLists(listedBase, listedHead, before, after, sources, report)
+  return compareTypeLists(listedBase, listedHead, pair)
 }
 
 function hasComposition(schema: JsonRecord): boolean {

@@ -1,5 +1,5 @@
 /** Schemas that admit a finite list of values: constants, alternatives of constants, and conditions that such a list already meets. */
-import type { SchemaSources } from './examination.ts'
+import type { PairContext } from './examination.ts'
 import { ValueSet } from './equality.ts'
 import type { JsonRecord } from './located.ts'
 import { itemsOf, locateItem } from './subschemas.ts'
@@ -59,9 +59,7 @@ function constantOf(schema: JsonRecord): unknown {
 export function withoutImplied(
   base: JsonRecord,
   head: JsonRecord,
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  sources: SchemaSources,
+  { before, after, sources }: PairContext,
 ): readonly [JsonRecord, JsonRecord] {
   if (base.allOf === undefined && head.allOf === undefined) return [base, head]
   const areImplied = isAllImplied(base, before, sources.before) && isAllImplied(head, after, sources.after)

@@ -3,7 +3,7 @@
  * schemas that inherit from its own by `allOf`. No list names the latter, so they are compared as parts of that schema.
  */
 import { byCodeUnit } from '../common/code-unit-order.ts'
-import type { Examination, SchemaSources } from './examination.ts'
+import type { ComparisonContext, Examination, PairContext } from './examination.ts'
 import { isRecord, ROOT, stepInto, type JsonRecord, type Located } from './located.ts'
 import { knows, resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { itemsOf, locateItem, membersOf } from './subschemas.ts'
@@ -47,12 +47,7 @@ export function compareDiscriminator(examination: Examination): void {
 }
 
 /** Hands on the schemas whose discriminators select subtypes in the place of two others. */
-export function selectSubtypes(
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  sources: SchemaSources,
-  select: Examination['select'],
-): void {
+export function selectSubtypes({ before, after, sources, select }: PairContext): void {
   if (!mayInherit(before.value) || !mayInherit(after.value)) return
   const base = selectors(before, sources.before)
   const head = base.length === 0 ? [] : selectors(after, sources.after)
@@ -69,11 +64,10 @@ function selectsAny(schema: ResolvedSchema, source: SchemaSource): boolean {
 
 /** Compares the subtypes that two discriminators select, value by value. */
 export function compareSubtypes(
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  sources: SchemaSources,
-  report: Pick<Examination, 'add' | 'descend' | 'isSameShape'>,
+  { before, after }: Pick<PairContext, 'before' | 'after'>,
+  context: ComparisonContext,
 ): void {
+  const { sources } = context
   const [stated, statedHead] = [subtypesOf(before, sources.before), subtypesOf(after, sources.after)]
   const base = withImplied(stated, statedHead, (name) => knowsSchema(sources.before, name, before))
   const head = withImplied(statedHead, stated, (name) => knowsSchema(sources.after, name, after))
@@ -81,11 +75,11 @@ export function compareSubtypes(
     located(base.get(name), before, sources.before),
     located(head.get(name), after, sources.after),
   ]
-  compareMappings({ base, head }, report, (name) => {
+  compareMappings({ base, head }, context, (name) => {
     const [one, two] = refer(name)
     if (one.value.$ref === two.value.$ref) return true
     const isRenamed = knows(sources.before, one.value.$ref, one) && !knows(sources.after, one.value.$ref, after)
-    return isRenamed && knows(sources.after, two.value.$ref, two) && report.isSameShape(one, two)
+    return isRenamed && knows(sources.after, two.value.$ref, two) && context.isSameShape(one, two)
   })
   const done = new Set<string>()
   for (const name of [...base.keys()].sort(byCodeUnit)) {
@@ -95,7 +89,7 @@ export function compareSubtypes(
     if (done.has(key) || !knows(sources.before, one.value.$ref, one) || !knows(sources.after, two.value.$ref, two))
       continue
     done.add(key)
-    report.descend([`${KEYWORD}[${name}]`], one, two)
+    context.descend([`${KEYWORD}[${name}]`], one, two)
   }
 }
 

@@ -3,7 +3,7 @@ import { align } from './alignment.ts'
 import { compareAnnotations } from './annotations.ts'
 import { compareArrays } from './arrays.ts'
 import { compareBounds } from './bounds.ts'
-import type { Examination, SchemaSources } from './examination.ts'
+import type { ComparisonContext, Examination, PairContext } from './examination.ts'
 import { compareComposition } from './composition.ts'
 import { compareConditions } from './conditions.ts'
 import { selectSubtypes } from './discriminator.ts'
@@ -13,7 +13,6 @@ import { compareUnevaluated } from './unevaluated.ts'
 import { compareValues } from './values.ts'
 import { compareXml } from './xml.ts'
 import type { JsonRecord } from './located.ts'
-import type { ResolvedSchema } from './source.ts'
 
 interface KeywordGroup {
   readonly keywords: readonly string[]
@@ -109,22 +108,22 @@ const XML = 1 << GROUPS.length
 
 /** Says what changed between two schemas, in the groups that differ, and descends into the schemas they hold. */
 export function compareKeywords(
-  before: ResolvedSchema,
-  after: ResolvedSchema,
+  { before, after }: Pick<PairContext, 'before' | 'after'>,
   differing: number,
-  sources: SchemaSources,
-  report: Pick<Examination, 'add' | 'reportEach' | 'descend' | 'select' | 'isSameShape'>,
+  context: ComparisonContext,
 ): void {
+  const plain: Examination = { before, after, base: before.value, head: after.value, ...context }
   // Before anything is rewritten: neither the form of a value in XML nor what a discriminator selects follows from which
   // values there are.
-  if ((differing & XML) !== 0) compareXml(before, after, sources, report.add)
-  selectSubtypes(before, after, sources, report.select)
+  if ((differing & XML) !== 0) compareXml(plain)
+  selectSubtypes(plain)
   const bits = differing & ~XML
   if (bits === 0) return
-  const aligned = align(before, after, sources, report)
+  const aligned = align(plain)
   if (aligned === null) return
-  const examination: Examination = { before, after, base: aligned.base, head: aligned.head, sources, ...report }
-  const groups = aligned.isRewritten ? differingGroups(aligned.base, aligned.head) & ~XML : bits
+  const { base, head, isRewritten } = aligned
+  const examination = isRewritten ? { ...plain, base, head } : plain
+  const groups = isRewritten ? differingGroups(base, head) & ~XML : bits
   for (let index = 0; groups >> index !== 0; index += 1) if (groups & (1 << index)) GROUPS[index]?.compare(examination)
 }
 

@@ -2,24 +2,20 @@
  * A schema whose alternatives differ in type only is a list of types: `oneOf` of a string and an integer admits what
  * `type: [string, integer]` admits.
  */
-import type { Examination, SchemaSources } from './examination.ts'
+import type { Examination, PairContext } from './examination.ts'
 import type { JsonRecord, Located } from './located.ts'
 import { itemsOf, locateItem, withoutTypes } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { admitsNull } from './types.ts'
 import { compareWrapping } from './wrapping.ts'
 
-type TypeReport = Pick<Examination, 'add' | 'descend' | 'isSameShape'>
-
 /** Tells a changed list of types as one change, and hands back the members without what that explains. */
 export function compareTypeLists(
   base: JsonRecord,
   head: JsonRecord,
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  sources: SchemaSources,
-  { add: say, descend, isSameShape }: TypeReport,
+  pair: PairContext,
 ): readonly [JsonRecord, JsonRecord] {
+  const { before, after, sources, add: say, descend } = pair
   const baseTypes = typeListOf(base, before, sources.before)
   const headTypes = typeListOf(head, after, sources.after)
   // Two lists around one type: one of them would be left out.
@@ -39,7 +35,7 @@ export function compareTypeLists(
         if (baseAlternative !== null && headAlternative !== null)
           descend([`${headTypes.keyword}[${type}]`], baseAlternative, headAlternative)
       }
-      reportNull(base, head, baseTypes, headTypes, say)
+      if (admitsNull(base) !== admitsNull(head)) reportNull(baseTypes, headTypes, say)
       return [withoutTypes(base), withoutTypes(head)]
     }
     const alternative = baseTypes.isList
@@ -51,7 +47,7 @@ export function compareTypeLists(
       ? [asOneType(base, alternative, baseTypes), besideOneType(head, alternative)]
       : [besideOneType(base, alternative), asOneType(head, alternative, headTypes)]
   }
-  return compareWrapping(base, head, before, after, sources, { add: say, descend, isSameShape })
+  return compareWrapping(base, head, pair)
 }
 
 function hasTwoLists({ oneOf, anyOf }: JsonRecord): boolean {
@@ -77,23 +73,10 @@ function besideOneType(schema: JsonRecord, { format }: JsonRecord): JsonRecord {
 }
 
 /** Null that is said around a list is said of none of its alternatives. */
-function reportNull(
-  base: JsonRecord,
-  head: JsonRecord,
-  baseTypes: TypeList,
-  headTypes: TypeList,
-  add: Examination['add'],
-): void {
-  const [before, after] = [baseTypes.admitsNull, headTypes.admitsNull]
-  if (before === after || admitsNull(base) === admitsNull(head)) return
-  add({
-    keyword: 'nullable',
-    action: after ? 'became' : 'ceased',
-    name: null,
-    before,
-    after,
-    steps: [headTypes.keyword],
-  })
+function reportNull(base: TypeList, head: TypeList, add: Examination['add']): void {
+  const [before, after] = [base.admitsNull, head.admitsNull]
+  if (before === after) return
+  add({ keyword: 'nullable', action: after ? 'became' : 'ceased', name: null, before, after, steps: [head.keyword] })
 }
 
 /** Whether each type that both lists hold has one alternative in each, so that the two can be compared. */

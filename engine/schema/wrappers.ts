@@ -1,6 +1,6 @@
 /** Schemas that hold one other schema and add nothing to what it admits but null: a wrapper on one side is no change of values. */
 import { compareAnnotations, USAGE_KEYWORDS } from './annotations.ts'
-import type { Examination, SchemaSources } from './examination.ts'
+import type { PairContext } from './examination.ts'
 import { COMPOSITIONS, type Composition } from './composition.ts'
 import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'
@@ -68,14 +68,8 @@ function usageAround(
 }
 
 /** Hands on the schema inside a wrapper when only one side has that wrapper. */
-export function unwrap(
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  base: JsonRecord,
-  head: JsonRecord,
-  sources: SchemaSources,
-  { add: say, descend }: Pick<Examination, 'add' | 'descend'>,
-): boolean {
+export function unwrap(base: JsonRecord, head: JsonRecord, pair: PairContext): boolean {
+  const { before, after, sources, add: say, descend } = pair
   let baseWrapper = wrapperOf(base, before, sources.before)
   let headWrapper = wrapperOf(head, after, sources.after)
   if (baseWrapper !== null && head[baseWrapper.keyword] !== undefined) baseWrapper = null

@@ -1,19 +1,14 @@
 /** The step from one object to a choice of objects (`oneOf`) that it, or its properties, went into. */
-import type { Examination, SchemaSources } from './examination.ts'
+import type { PairContext } from './examination.ts'
 import { pointerOf, type JsonRecord } from './located.ts'
 import { itemsOf, locateItem, membersOf, textsOf, withoutTypes } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
-
-type WrappingReport = Pick<Examination, 'add' | 'descend' | 'isSameShape'>
 
 /** Tells an object that became a choice as one change, and hands back the members without what that explains. */
 export function compareWrapping(
   base: JsonRecord,
   head: JsonRecord,
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  sources: SchemaSources,
-  { add: say, descend, isSameShape }: WrappingReport,
+  { before, after, sources, add: say, descend, isSameShape }: PairContext,
 ): readonly [JsonRecord, JsonRecord] {
   const moved = movedProperties(base, head, after, sources.after)
   if (moved === null) return [base, head]

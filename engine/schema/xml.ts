@@ -2,8 +2,7 @@
  * How values of a schema are written in XML (OpenAPI 3.2.0, XML Object): as which kind of node, under which name. A prefix
  * is not compared, since it only stands for a namespace.
  */
-import type { SchemaDelta } from './delta.ts'
-import type { SchemaSources } from './examination.ts'
+import type { PairContext } from './examination.ts'
 import { isRecord, pointerOf, type JsonRecord } from './located.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { itemsOf, locateItem } from './subschemas.ts'
@@ -19,12 +18,7 @@ interface XmlForm {
   readonly isWrapped: boolean
 }
 
-export function compareXml(
-  before: ResolvedSchema,
-  after: ResolvedSchema,
-  sources: SchemaSources,
-  add: (delta: SchemaDelta) => void,
-): void {
+export function compareXml({ before, after, sources, add }: PairContext): void {
   const base = xmlOf(before, sources.before)
   const head = xmlOf(after, sources.after)
   if (base === null && head === null) return

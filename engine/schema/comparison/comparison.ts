@@ -9,7 +9,7 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { compareKeywords, differingGroups } from '../keywords.ts'
 import { compareSubtypes } from '../discriminator.ts'
 import type { DeltaSeries, SchemaDelta } from '../delta.ts'
-import type { SchemaSources } from '../examination.ts'
+import type { ComparisonContext, SchemaSources } from '../examination.ts'
 import type { JsonRecord, Located } from '../located.ts'
 import { resolveSchema, type ResolvedSchema } from '../source.ts'
 import { InclusionProver } from '../inclusion/inclusion.ts'
@@ -66,19 +66,20 @@ export class SchemaComparison {
   #prover: InclusionProver | null = null
   /** The pair at hand. Its reports are made with functions that all pairs share. */
   #pair: OpenPair | null = null
-  readonly #report = {
-    add: (delta: SchemaDelta): void => add(this.#atHand, delta),
-    reportEach: (series: DeltaSeries): void => this.#addSeries(this.#atHand, series),
-    descend: (steps: readonly string[], base: Located, head: Located, isRequired: boolean | null = null): void =>
-      this.#descend(this.#atHand, steps, base, head, isRequired),
-    select: (base: ResolvedSchema, head: ResolvedSchema): void => this.#select(this.#atHand, base, head),
-    isSameShape: (base: Located, head: Located): boolean => this.#isSameShape(base, head),
-  }
+  readonly #context: ComparisonContext
   /** Changes that came in series. */
   #held = 0
 
   constructor(sources: SchemaSources) {
     this.sources = sources
+    this.#context = {
+      sources,
+      add: (delta) => add(this.#atHand, delta),
+      reportEach: (series) => this.#addSeries(this.#atHand, series),
+      descend: (steps, base, head, isRequired = null) => this.#descend(steps, base, head, isRequired),
+      select: (base, head) => this.#select(this.#atHand, base, head),
+      isSameShape: (base, head) => this.#isSameShape(base, head),
+    }
   }
 
   /** Schemas compared so far. */
@@ -155,7 +156,7 @@ export class SchemaComparison {
 
   #examine(pair: OpenPair, differing: number): void {
     this.#examined += 1
-    this.#within(pair, () => compareKeywords(pair.before, pair.after, differing, this.sources, this.#report))
+    this.#within(pair, () => compareKeywords(pair, differing, this.#context))
   }
 
   #within(pair: OpenPair, compare: () => void): void {
@@ -173,10 +174,11 @@ export class SchemaComparison {
     }
     let pair = partners.get(after.value)
     if (pair === undefined) {
-      pair = newPair(before, after, true)
-      partners.set(after.value, pair)
-      this.#all.push(pair)
-      this.#within(pair, () => compareSubtypes(before, after, this.sources, this.#report))
+      const selection = newPair(before, after, true)
+      pair = selection
+      partners.set(after.value, selection)
+      this.#all.push(selection)
+      this.#within(selection, () => compareSubtypes(selection, this.#context))
     }
     this.#link(parent, pair, [], null)
   }
@@ -208,7 +210,8 @@ export class SchemaComparison {
     return answer
   }
 
-  #descend(parent: OpenPair, steps: readonly string[], base: Located, head: Located, isRequired: boolean | null): void {
+  #descend(steps: readonly string[], base: Located, head: Located, isRequired: boolean | null): void {
+    const parent = this.#atHand
     const before = resolveSchema(base, this.sources.before)
     const after = resolveSchema(head, this.sources.after)
     if (before.reference !== null || after.reference !== null) {
