@@ -39,8 +39,8 @@ function compareList(examination: Examination, keyword: Composition): void {
   if (keyword !== 'allOf' && (baseList.length === 0) !== (headList.length === 0)) reportPresence(examination, keyword)
   for (const [baseItem, headItem] of matched)
     descend([`${keyword}[${headItem.label}]`], baseItem.located, headItem.located)
-  reportUnmatched(examination, keyword, 'removed', removed, baseList, sources.before)
-  reportUnmatched(examination, keyword, 'added', added, headList, sources.after)
+  reportUnmatched(examination, keyword, 'removed', removed)
+  reportUnmatched(examination, keyword, 'added', added)
 }
 
 /** Alternatives where there were none are a condition; without any, what they excluded is admitted. */
@@ -63,11 +63,8 @@ function reportUnmatched(
   keyword: Composition,
   action: 'added' | 'removed',
   items: readonly Item[],
-  list: readonly unknown[],
-  source: SchemaSource,
 ): void {
-  const silent =
-    keyword === 'allOf' ? items.filter(({ located }) => isAnnotationOnly(resolveSchema(located, source).value)) : []
+  const silent = keyword === 'allOf' ? items.filter(({ value }) => isAnnotationOnly(value)) : []
   const report = items.filter((item) => !silent.includes(item))
   for (const [family, group] of [
     [keyword, report],
@@ -75,7 +72,7 @@ function reportUnmatched(
   ] as const) {
     const [first] = group
     if (first === undefined) continue
-    const values = group.map(({ index }) => list[index])
+    const values = group.map(({ located }) => located.value)
     const name = group.map(({ label }) => label).join(', ')
     const steps = [keyword, String(first.index)]
     const [before, after] = action === 'added' ? [null, values] : [values, null]

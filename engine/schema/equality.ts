@@ -50,6 +50,14 @@ export class ValueSet {
   }
 }
 
+/** Whether two lists hold the same values, whatever their order. */
+export function isSameSet(before: readonly unknown[], after: readonly unknown[]): boolean {
+  // Most lists are in one order.
+  if (before.length === after.length && before.every((value, index) => value === after[index])) return true
+  const [beforeSet, afterSet] = [new ValueSet(before), new ValueSet(after)]
+  return beforeSet.size === afterSet.size && before.every((value) => afterSet.has(value))
+}
+
 function isScalar(value: unknown): boolean {
   return typeof value !== 'object' || value === null
 }

@@ -2,7 +2,7 @@
 import type { Examination } from './examination.ts'
 import type { DeltaSeries, PropertyFacts, SchemaDelta } from './delta.ts'
 import { isEqual } from './equality.ts'
-import type { JsonRecord, Located } from './located.ts'
+import type { JsonRecord } from './located.ts'
 import { allowanceOf, compareAllowance, locate, locateNamed, membersOf, textsOf } from './subschemas.ts'
 import { resolveSchema } from './source.ts'
 import { unevaluatedOf } from './unevaluated.ts'
@@ -18,7 +18,7 @@ export function compareObjects(examination: Examination): void {
 }
 
 function compareProperties(examination: Examination): void {
-  const { before, after, base, head, reportEach, descend } = examination
+  const { before, after, base, head, sources, reportEach, descend } = examination
   const baseProperties = membersOf(base, 'properties')
   const headProperties = membersOf(head, 'properties')
   if (baseProperties === headProperties) return
@@ -35,11 +35,15 @@ function compareProperties(examination: Examination): void {
   }
   let come = -shared
   for (const _ in headProperties) come += 1
-  const goneAt = (name: string): SchemaDelta =>
-    new PropertyDelta('removed', name, baseProperties[name], factsOf(name, required, baseAt(name), null, examination))
+  const goneAt = (name: string): SchemaDelta => {
+    const facts = propertyFacts(name, required, resolveSchema(baseAt(name), sources.before).value, null)
+    return new PropertyDelta('removed', name, baseProperties[name], facts)
+  }
   if (gone > 0) reportEach(namesOnlyIn(baseProperties, headProperties, gone, goneAt))
-  const comeAt = (name: string): SchemaDelta =>
-    new PropertyDelta('added', name, headProperties[name], factsOf(name, required, null, headAt(name), examination))
+  const comeAt = (name: string): SchemaDelta => {
+    const facts = propertyFacts(name, required, null, resolveSchema(headAt(name), sources.after).value)
+    return new PropertyDelta('added', name, headProperties[name], facts)
+  }
   if (come > 0) reportEach(namesOnlyIn(headProperties, baseProperties, come, comeAt))
 }
 
@@ -85,8 +89,7 @@ function namesOnlyIn(
   }
 }
 
-function compareRequired(examination: Examination): void {
-  const { before, after, base, head, add: say } = examination
+function compareRequired({ before, after, base, head, sources, add: say }: Examination): void {
   if (isEqual(base.required, head.required)) return
   const required = requiredNames(base, head)
   const baseProperties = membersOf(base, 'properties')
@@ -99,11 +102,12 @@ function compareRequired(examination: Examination): void {
     // An empty name that names no property is a slip of a generator.
     const defined = Object.hasOwn(baseProperties, name)
     if (name === '' && !defined) continue
-    const place = {
-      before: defined ? locate(before, baseProperties, 'properties', name) : null,
-      after: defined ? locate(after, headProperties, 'properties', name) : null,
-    }
-    const property = factsOf(name, required, place.before, place.after, examination)
+    const property = propertyFacts(
+      name,
+      required,
+      defined ? resolveSchema(locate(before, baseProperties, 'properties', name), sources.before).value : null,
+      defined ? resolveSchema(locate(after, headProperties, 'properties', name), sources.after).value : null,
+    )
     const action = headRequires ? 'added' : 'removed'
     say({ keyword: 'required', action, name, before: baseRequires, after: headRequires, steps: ['required'], property })
   }
@@ -124,15 +128,13 @@ function namesRequiredBy({ required }: JsonRecord): ReadonlySet<string> {
   return required === undefined ? NO_NAMES : new Set(textsOf(required))
 }
 
-function factsOf(
+/** @param base the schema of the property on that side; null where there is none */
+function propertyFacts(
   name: string,
   required: RequiredNames,
-  before: Located | null,
-  after: Located | null,
-  { sources }: Examination,
+  base: JsonRecord | null,
+  head: JsonRecord | null,
 ): PropertyFacts {
-  const base = before === null ? null : resolveSchema(before, sources.before).value
-  const head = after === null ? null : resolveSchema(after, sources.after).value
   return {
     required: required.head.has(name),
     requiredBefore: required.base.has(name),

@@ -3,7 +3,7 @@
  * aside. Recursion is taken as equal until shown otherwise (coinduction). A bounded search: what is not shown the same
  * within its budget counts as different, which can only add findings.
  */
-import { isEqual, valueKey, ValueSet } from './equality.ts'
+import { isEqual, isSameSet, valueKey } from './equality.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
 import { itemsOf, locateItem } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
@@ -123,8 +123,8 @@ function sameKeyword(keyword: string, base: Located, head: Located, search: Shap
   const before = isRecord(base.value) ? base.value[keyword] : undefined
   const after = isRecord(head.value) ? head.value[keyword] : undefined
   if (SETS.has(keyword)) return isSameSet(presentValues(before), presentValues(after))
-  if (NAMED.has(keyword)) return sameNamed(keyword, base, head, before, after, search)
-  if (LISTS.has(keyword)) return sameLists(keyword, base, head, before, after, search)
+  if (NAMED.has(keyword)) return sameNamed(within(base, keyword, before), within(head, keyword, after), search)
+  if (LISTS.has(keyword)) return sameLists(within(base, keyword, before), within(head, keyword, after), search)
   if (!SINGLE.has(keyword) || before === undefined || after === undefined) return isEqual(before, after)
   return same(within(base, keyword, before), within(head, keyword, after), search)
 }
@@ -150,55 +150,27 @@ function presentValues(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value]
 }
 
-function isSameSet(base: readonly unknown[], head: readonly unknown[]): boolean {
-  const before = new ValueSet(base)
-  const after = new ValueSet(head)
-  return before.size === after.size && base.every((value) => after.has(value))
-}
-
 function setKey(value: unknown): string {
   return [...new Set(presentValues(value).map(valueKey))].sort().join(',')
 }
 
-function sameNamed(
-  keyword: string,
-  base: Located,
-  head: Located,
-  before: unknown,
-  after: unknown,
-  search: ShapeSearch,
-): boolean {
-  const beforeMembers = isRecord(before) ? before : {}
-  const afterMembers = isRecord(after) ? after : {}
+function sameNamed(base: Located, head: Located, search: ShapeSearch): boolean {
+  const beforeMembers = isRecord(base.value) ? base.value : {}
+  const afterMembers = isRecord(head.value) ? head.value : {}
   const names = Object.keys(beforeMembers)
   if (names.length !== Object.keys(afterMembers).length || !names.every((name) => Object.hasOwn(afterMembers, name)))
     return false
   return names.every((name) =>
-    same(
-      within(within(base, keyword, beforeMembers), name, beforeMembers[name]),
-      within(within(head, keyword, afterMembers), name, afterMembers[name]),
-      search,
-    ),
+    same(within(base, name, beforeMembers[name]), within(head, name, afterMembers[name]), search),
   )
 }
 
-function sameLists(
-  keyword: string,
-  base: Located,
-  head: Located,
-  before: unknown,
-  after: unknown,
-  search: ShapeSearch,
-): boolean {
-  const beforeItems: readonly unknown[] = Array.isArray(before) ? before : []
-  const afterItems: readonly unknown[] = Array.isArray(after) ? after : []
+function sameLists(base: Located, head: Located, search: ShapeSearch): boolean {
+  const beforeItems: readonly unknown[] = Array.isArray(base.value) ? base.value : []
+  const afterItems: readonly unknown[] = Array.isArray(head.value) ? head.value : []
   if (beforeItems.length !== afterItems.length) return false
   return beforeItems.every((item, index) =>
-    same(
-      within(within(base, keyword, beforeItems), String(index), item),
-      within(within(head, keyword, afterItems), String(index), afterItems[index]),
-      search,
-    ),
+    same(within(base, String(index), item), within(head, String(index), afterItems[index]), search),
   )
 }
 

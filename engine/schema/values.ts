@@ -8,41 +8,29 @@ import type { JsonRecord } from './located.ts'
 type ValueSides = Pick<Examination, 'base' | 'head' | 'add'>
 
 export function compareValues(examination: Examination): void {
-  compareEnum(examination)
+  compareEnumPresence(examination)
+  compareListedValues(examination, 'enum')
   compareSingle(examination, 'const')
   compareDefault(examination)
   comparePattern(examination)
-  compareExtensibleEnum(examination)
+  compareListedValues(examination, 'x-extensible-enum')
 }
 
-function compareEnum({ base, head, add: say, reportEach }: Examination): void {
+function compareEnumPresence({ base, head, add: say }: Examination): void {
   const before = listOf(base, 'enum')
   const after = listOf(head, 'enum')
-  if (before === null && after === null) return
-  if (before === null || after === null) {
-    const action = before === null ? 'became' : 'ceased'
-    say({ keyword: 'enum', action, name: null, before, after, steps: ['enum'] })
-    return
-  }
+  if ((before === null) === (after === null)) return
+  const action = before === null ? 'became' : 'ceased'
+  say({ keyword: 'enum', action, name: null, before, after, steps: ['enum'] })
+}
+
+/** Compares the values of two lists. */
+function compareListedValues({ base, head, reportEach }: Examination, keyword: 'enum' | 'x-extensible-enum'): void {
+  const before = listOf(base, keyword)
+  const after = listOf(head, keyword)
+  if (before === null || after === null || isEqual(before, after)) return
   // Null that was added or removed is reported once, as nullability.
-  const withoutNull = isNullReported(base, head)
-  reportValues(before, after, withoutNull, 'enum', reportEach)
-}
-
-function compareExtensibleEnum({ base, head, reportEach }: Examination): void {
-  const before = listOf(base, 'x-extensible-enum')
-  const after = listOf(head, 'x-extensible-enum')
-  if (before !== null && after !== null) reportValues(before, after, false, 'x-extensible-enum', reportEach)
-}
-
-function reportValues(
-  before: readonly unknown[],
-  after: readonly unknown[],
-  withoutNull: boolean,
-  keyword: string,
-  reportEach: Examination['reportEach'],
-): void {
-  if (isEqual(before, after)) return
+  const withoutNull = keyword === 'enum' && isNullReported(base, head)
   const removed = missing(before, after, withoutNull)
   reportEach(series(removed, (index) => new ValueDelta(keyword, 'removed', before, index)))
   const added = missing(after, before, withoutNull)

@@ -1,5 +1,5 @@
 /** Whether two schemas, each on its side, are written the same, references followed: then they admit the same. */
-import { isEqual, ValueSet } from '../equality.ts'
+import { isEqual, isSameSet } from '../equality.ts'
 import { COMPARED } from '../keywords.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
 import { bare, bareWrapperOf, isAnnotation } from '../shape.ts'
@@ -93,21 +93,21 @@ export class Sameness {
       if (!isNamed && !isCondition(name)) continue
       if (!Object.hasOwn(after, name)) return OTHER
       if (before[name] === after[name]) continue
-      rest = Math.min(rest, this.#member(name, base, head, isNamed, depth))
+      const keyword = isNamed ? null : name
+      rest = Math.min(rest, this.#member(keyword, within(base, name), within(head, name), depth))
       if (rest === OTHER) return OTHER
     }
     return rest
   }
 
-  #member(name: string, holder: Located, partner: Located, isNamed: boolean, depth: number): SameRest {
-    const base = within(holder, name)
-    const head = within(partner, name)
+  /** @param keyword null for what a name leads to */
+  #member(keyword: string | null, base: Located, head: Located, depth: number): SameRest {
     const before = base.value
     const after = head.value
-    if (!isNamed && SETS.has(name)) return isSameSet(before, after) ? SAME : OTHER
-    if (!isNamed && VALUES.has(name)) return isEqual(before, after) ? SAME : OTHER
     // Only lists of names are held by name.
-    if (isNamed && Array.isArray(before)) return isSameSet(before, after) ? SAME : OTHER
+    const isSet = keyword === null ? Array.isArray(before) : SETS.has(keyword)
+    if (isSet) return isSameSet(asList(before), asList(after)) ? SAME : OTHER
+    if (keyword !== null && VALUES.has(keyword)) return isEqual(before, after) ? SAME : OTHER
     if (Array.isArray(before)) {
       if (!Array.isArray(after) || before.length !== after.length) return OTHER
       let rest = SAME
@@ -117,7 +117,7 @@ export class Sameness {
       }
       return rest
     }
-    if (!isNamed && NAMED.has(name)) return this.#members(base, head, true, depth + 1)
+    if (keyword !== null && NAMED.has(keyword)) return this.#members(base, head, true, depth + 1)
     return this.#compare(base, head, depth)
   }
 }
@@ -131,16 +131,6 @@ function isBare(schema: Located): schema is Located & { readonly value: JsonReco
 /** Whether a keyword may have a part in which values are admitted. A reference may lead to what is no schema at all. */
 function isCondition(name: string): boolean {
   return CONDITIONS.has(name) || (name.startsWith('$') && !isAnnotation(name))
-}
-
-function isSameSet(before: unknown, after: unknown): boolean {
-  const beforeList = asList(before)
-  const afterList = asList(after)
-  // Most lists are in one order.
-  if (beforeList.length === afterList.length && beforeList.every((value, index) => value === afterList[index]))
-    return true
-  const [beforeSet, afterSet] = [new ValueSet(beforeList), new ValueSet(afterList)]
-  return beforeSet.size === afterSet.size && beforeList.every((value) => afterSet.has(value))
 }
 
 function asList(value: unknown): readonly unknown[] {
