@@ -45,7 +45,7 @@ class ArrayGoal {
     const tooMany = this.#exceeded()
     if (tooMany !== null) return tooMany
     const single = this.#demands.flatMap((demand) => Array.from({ length: demand.count }, () => demand))
-    if (!this.#isRepeated) return this.#place(single, 0, new Map(), known)
+    if (!this.#isRepeated) return this.#place(single, new Map(), known)
     return this.#placeTwins(single, known)
   }
 
@@ -78,7 +78,7 @@ class ArrayGoal {
           [first, same],
           [second, same],
         ])
-        const answer = this.#place(demands, 0, chosen, known)
+        const answer = this.#place(demands, chosen, known)
         if (alternatives.take(answer)) return answer
         // Another value may do for both.
         if (answer.kind === 'unsat' && demands.length > 0) alternatives.take(openFor('equal items'))
@@ -96,13 +96,11 @@ class ArrayGoal {
 
   /** Chooses a position for each demanded item; beyond the named positions the next free one stands for all. */
   #place(
-    demands: readonly ItemAtom[],
-    index: number,
+    [demand, ...further]: readonly ItemAtom[],
     chosen: ReadonlyMap<number, readonly Literal[]>,
     known: number,
     taken: ReadonlyMap<ItemAtom, ReadonlySet<number>> = new Map(),
   ): SearchAnswer {
-    const demand = demands[index]
     if (demand === undefined) return this.#complete(chosen)
     const own = taken.get(demand) ?? new Set()
     const end = Math.max(known, ...[...chosen.keys()].map((position) => position + 1), demand.from)
@@ -111,7 +109,7 @@ class ArrayGoal {
       if (own.has(position)) continue
       const value = [...(chosen.get(position) ?? []), ...demand.value]
       const next = new Map(taken).set(demand, new Set([...own, position]))
-      const answer = this.#place(demands, index + 1, new Map(chosen).set(position, value), known, next)
+      const answer = this.#place(further, new Map(chosen).set(position, value), known, next)
       if (alternatives.take(answer)) return answer
     }
     return alternatives.answer

@@ -176,8 +176,7 @@ function holdsOfArray(constraint: Constraint, value: readonly unknown[], by: Eva
   }
   if (constraint.kind === 'unevaluated') {
     const seen = new Set<unknown>()
-    const known = lookItems(constraint.owner, value, seen, by, depth)
-    if (!known) return null
+    if (!lookItems(constraint.owner, { value, seen, by }, depth)) return null
     return every(value.entries(), ([index, item]) =>
       seen.has(index) ? true : admitsValue(constraint.node, item, by, depth),
     )
@@ -207,8 +206,7 @@ function holdsOfObject(constraint: Constraint, value: JsonRecord, by: Evaluation
   }
   if (constraint.kind === 'unevaluated') {
     const seen = new Set<unknown>()
-    const known = lookNames(constraint.owner, value, seen, by, depth)
-    if (!known) return null
+    if (!lookNames(constraint.owner, { value, seen, by }, depth)) return null
     return every(Object.keys(value), (name) =>
       seen.has(name) ? true : admitsValue(constraint.node, value[name], by, depth),
     )
@@ -269,9 +267,17 @@ function partsThatHold(
   return consequence === null ? null : [...test, ...consequence]
 }
 
+/** A value, and what schemas look at in it: names of an object, or positions of a list. */
+interface Looked<Value> {
+  readonly value: Value
+  readonly seen: Set<unknown>
+  readonly by: Evaluation
+}
+
 /** Gathers the names that a schema looks at; false where that is not known. */
-function lookNames(node: SchemaNode, value: JsonRecord, seen: Set<unknown>, by: Evaluation, depth: number): boolean {
+function lookNames(node: SchemaNode, looked: Looked<JsonRecord>, depth: number): boolean {
   if (depth > MAX_DEPTH) return false
+  const { value, seen, by } = looked
   return node.constraints.every((constraint) => {
     if (constraint.kind === 'unevaluated') {
       for (const name of Object.keys(value)) seen.add(name)
@@ -286,18 +292,13 @@ function lookNames(node: SchemaNode, value: JsonRecord, seen: Set<unknown>, by: 
       return true
     }
     const parts = partsThatHold(constraint, value, by, depth)
-    return parts !== null && parts.every((part) => lookNames(part, value, seen, by, depth + 1))
+    return parts !== null && parts.every((part) => lookNames(part, looked, depth + 1))
   })
 }
 
-function lookItems(
-  node: SchemaNode,
-  value: readonly unknown[],
-  seen: Set<unknown>,
-  by: Evaluation,
-  depth: number,
-): boolean {
+function lookItems(node: SchemaNode, looked: Looked<readonly unknown[]>, depth: number): boolean {
   if (depth > MAX_DEPTH) return false
+  const { value, seen, by } = looked
   return node.constraints.every((constraint) => {
     if (constraint.kind === 'unevaluated') for (const index of value.keys()) seen.add(index)
     else if (constraint.kind === 'items') {
@@ -310,7 +311,7 @@ function lookItems(
       }
     } else {
       const parts = partsThatHold(constraint, value, by, depth)
-      return parts !== null && parts.every((part) => lookItems(part, value, seen, by, depth + 1))
+      return parts !== null && parts.every((part) => lookItems(part, looked, depth + 1))
     }
     return true
   })

@@ -61,6 +61,26 @@ interface Proof {
   readonly plain: Proof | null
 }
 
+/** The pairs that are being decided, each because of a member of the one before. */
+class OpenPairs {
+  readonly #pairs = new PairMap<boolean>()
+  depth = 0
+
+  has(sub: SchemaNode, other: SchemaNode): boolean {
+    return this.#pairs.get(sub, other) === true
+  }
+
+  open(sub: SchemaNode, other: SchemaNode): void {
+    this.#pairs.set(sub, other, true)
+    this.depth += 1
+  }
+
+  close(sub: SchemaNode, other: SchemaNode): void {
+    this.#pairs.set(sub, other, false)
+    this.depth -= 1
+  }
+}
+
 /** Answers questions about schemas of two documents. */
 export class InclusionProver {
   readonly #sources: SchemaSources
@@ -92,24 +112,22 @@ export class InclusionProver {
   isIncluded(before: Located, after: Located, question: InclusionQuestion): boolean {
     const proof = this.#proofOf(question)
     const [base, head] = sidesOf(proof, before, after, question)
-    if (!this.#isIncluded(base, head, proof, new PairMap(), 0)) return false
+    if (!this.#isIncluded(base, head, proof, new OpenPairs())) return false
     return !question.isText || this.#answer(base, head, proof, true).kind === 'included'
   }
 
-  #isIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>, depth: number): boolean {
+  #isIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof, open: OpenPairs): boolean {
     if (proof.missed.get(sub, other) === true) return false
     // Where no value is missed, none is by a convention, which only leaves values out.
     if (proof.plain?.answers.get(sub, other)?.kind === 'included') return true
-    if (proof.answers.get(sub, other) === undefined && depth < MAX_NESTED) {
-      open.set(sub, other, true)
-      const isMissed = decidingMembers(sub, other).some(([one, two]) =>
-        this.#isMissed(one, two, proof, open, depth + 1),
-      )
+    if (proof.answers.get(sub, other) === undefined && open.depth < MAX_NESTED) {
+      open.open(sub, other)
+      const isMissed = decidingMembers(sub, other).some(([one, two]) => this.#isMissed(one, two, proof, open))
       // Of a schema that admits nothing every value is admitted, whatever its members are.
       const isRefuted =
         (isMissed && proof.search.ask([met(sub)], STEPS).kind === 'sat') ||
         (!isMissed && this.#isRefutedByAlternative(sub, other, proof, open))
-      open.set(sub, other, false)
+      open.close(sub, other)
       if (isRefuted) {
         proof.missed.set(sub, other, true)
         return false
@@ -119,19 +137,19 @@ export class InclusionProver {
   }
 
   /** Whether a member is not included. One that holds itself shows nothing of itself. */
-  #isMissed(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>, depth: number): boolean {
+  #isMissed(sub: SchemaNode, other: SchemaNode, proof: Proof, open: OpenPairs): boolean {
     if (other.isOpen || proof.isWithin(sub, other)) return false
-    return open.get(sub, other) !== true && !this.#isIncluded(sub, other, proof, open, depth)
+    return !open.has(sub, other) && !this.#isIncluded(sub, other, proof, open)
   }
 
   /**
    * Whether a value that refutes one pair of alternatives, or that a new alternative admits, refutes the two choices. The pair is asked about in any case where the choices are not included, and its search is the smaller
    * one.
    */
-  #isRefutedByAlternative(sub: SchemaNode, other: SchemaNode, proof: Proof, open: PairMap<boolean>): boolean {
+  #isRefutedByAlternative(sub: SchemaNode, other: SchemaNode, proof: Proof, open: OpenPairs): boolean {
     const { isWithin, search } = proof
     const isRefutedByPair = pairedAlternatives(sub, other).some(([one, two]) => {
-      if (isWithin(one, two) || open.get(one, two) === true) return false
+      if (isWithin(one, two) || open.has(one, two)) return false
       const answer = this.#answer(one, two, proof, false)
       return answer.kind === 'refuted' && search.separates(sub, other, answer.value, STEPS)
     })
@@ -194,8 +212,10 @@ export class InclusionProver {
     const [sub, other]: readonly [SchemaSource, SchemaSource] =
       direction === 'narrowing' ? [before, after] : [after, before]
     const numbering: Numbering = { next: 1 }
-    const subNodes = new SchemaNodes('sub', usage, overlap, sub, numbering, false)
-    const superNodes = new SchemaNodes('super', usage, overlap, other, numbering, sub.dialect !== other.dialect)
+    const shared = { usage, overlap, numbering }
+    const subNodes = new SchemaNodes({ ...shared, side: 'sub', source: sub, isAnyLanguage: false })
+    const isAnyLanguage = sub.dialect !== other.dialect
+    const superNodes = new SchemaNodes({ ...shared, side: 'super', source: other, isAnyLanguage })
     const likeness = new Likeness()
     const coverage = new Coverage((one, two) => this.#isSameNode(one, two, direction))
     const known = new PairMap<number>()

@@ -182,15 +182,24 @@ function readMalformed(schema: JsonRecord, into: Constraint[]): void {
     into.push({ kind: 'opaque', why: `the malformed ${valueKey(Object.fromEntries(malformed))}` })
 }
 
+/** How the schemas of one side of a proof are read. */
+export interface SchemaReading {
+  readonly side: ProofSide
+  readonly usage: Usage
+  readonly overlap: Overlap
+  readonly source: SchemaSource
+  readonly numbering: Numbering
+  /** Bytes are admitted however the other side's language writes them. */
+  readonly isAnyLanguage: boolean
+}
+
 /** Makes the nodes of one side of a proof, one for each schema object. */
 export class SchemaNodes {
   readonly side: ProofSide
   readonly usage: Usage
   readonly source: SchemaSource
-  readonly #overlap: Overlap
-  readonly #numbering: Numbering
-  /** Bytes are admitted however the other side's language writes them. */
   readonly isAnyLanguage: boolean
+  readonly #reading: SchemaReading
   readonly #nodes = new Map<JsonRecord, SchemaNode>()
   readonly #negations = new Map<number, SchemaNode>()
   readonly anything: SchemaNode
@@ -199,22 +208,13 @@ export class SchemaNodes {
   readonly #around: SchemaNodes | null
   #negated: SchemaNodes | null = null
 
-  constructor(
-    side: ProofSide,
-    usage: Usage,
-    overlap: Overlap,
-    source: SchemaSource,
-    numbering: Numbering,
-    isAnyLanguage: boolean,
-    around: SchemaNodes | null = null,
-  ) {
-    this.isAnyLanguage = isAnyLanguage
+  constructor(reading: SchemaReading, around: SchemaNodes | null = null) {
+    this.#reading = reading
     this.#around = around
-    this.side = side
-    this.usage = usage
-    this.#overlap = overlap
-    this.source = source
-    this.#numbering = numbering
+    this.side = reading.side
+    this.usage = reading.usage
+    this.source = reading.source
+    this.isAnyLanguage = reading.isAnyLanguage
     this.anything = this.made([])
     this.nothing = this.made([{ kind: 'never' }])
   }
@@ -229,25 +229,25 @@ export class SchemaNodes {
     if (isDangling(resolved)) return this.made([{ kind: 'opaque', why: `the reference ${resolved.reference}` }])
     const known = this.#nodes.get(resolved.value)
     if (known !== undefined) return known
-    const { next } = this.#numbering
-    this.#numbering.next += 1
-    const node = new WrittenNode(next, resolved, this.#isUnused(resolved), this)
+    const node = new WrittenNode(this.#nextId(), resolved, this.#isUnused(resolved), this)
     this.#nodes.set(resolved.value, node)
     return node
   }
 
   /** A node of constraints that no schema object holds. */
   made(constraints: readonly Constraint[]): SchemaNode {
-    const { next } = this.#numbering
-    this.#numbering.next += 1
-    return new ImpliedNode(next, this.side, constraints)
+    return new ImpliedNode(this.#nextId(), this.side, constraints)
   }
 
   /** A node of constraints that follow from those of another one. */
   derived(derive: () => readonly Constraint[]): SchemaNode {
-    const { next } = this.#numbering
-    this.#numbering.next += 1
-    return new DerivedNode(next, this.side, derive)
+    return new DerivedNode(this.#nextId(), this.side, derive)
+  }
+
+  #nextId(): number {
+    const { numbering } = this.#reading
+    numbering.next += 1
+    return numbering.next - 1
   }
 
   negationOf(node: SchemaNode): SchemaNode {
@@ -316,9 +316,7 @@ export class SchemaNodes {
    */
   #belowNot(): SchemaNodes {
     if (!hasNullable(this.source)) return this
-    this.#negated ??=
-      this.#around ??
-      new SchemaNodes(this.side, this.usage, this.#overlap, this.source, this.#numbering, this.isAnyLanguage, this)
+    this.#negated ??= this.#around ?? new SchemaNodes(this.#reading, this)
     return this.#negated
   }
 
@@ -409,11 +407,11 @@ export class SchemaNodes {
     for (const [keyword, kind] of [
       ['allOf', 'all'],
       ['anyOf', 'any'],
-      ['oneOf', this.#overlap === 'admitted' ? 'any' : 'one'],
+      ['oneOf', this.#reading.overlap === 'admitted' ? 'any' : 'one'],
     ] as const) {
       if (value[keyword] === undefined) continue
       const nodes = this.#list(owner, keyword).map((item) => this.at(item))
-      if (kind === 'one' && nodes.length > 1 && this.#overlap !== 'refused') into.push(this.#intended(nodes))
+      if (kind === 'one' && nodes.length > 1 && this.#reading.overlap !== 'refused') into.push(this.#intended(nodes))
       else if (nodes.length > 0) into.push({ kind: nodes.length === 1 ? 'all' : kind, nodes })
     }
     if (value.not !== undefined) into.push({ kind: 'not', node: this.#belowNot().#child(owner, 'not') })
@@ -433,7 +431,7 @@ export class SchemaNodes {
     const choice = this.made([{ kind: others.length === 1 ? 'all' : 'one', nodes: others }])
     return {
       kind: 'any',
-      nodes: [...nulls, ...(others.length > 1 && this.#overlap === 'slips-admitted' ? [object] : []), choice],
+      nodes: [...nulls, ...(others.length > 1 && this.#reading.overlap === 'slips-admitted' ? [object] : []), choice],
     }
   }
 

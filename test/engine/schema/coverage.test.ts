@@ -18,10 +18,10 @@ function sourceOf(definitions: Definitions): SchemaSource {
 
 /** Whether the schema `A` of the second definitions covers that of the first. */
 function covers(sub: Definitions, other: Definitions): boolean {
-  const numbering = { next: 1 }
+  const reading = { usage: 'shared', overlap: 'refused', numbering: { next: 1 }, isAnyLanguage: false } as const
   const [own, asked] = [
-    new SchemaNodes('sub', 'shared', 'refused', sourceOf(sub), numbering, false),
-    new SchemaNodes('super', 'shared', 'refused', sourceOf(other), numbering, false),
+    new SchemaNodes({ ...reading, side: 'sub', source: sourceOf(sub) }),
+    new SchemaNodes({ ...reading, side: 'super', source: sourceOf(other) }),
   ]
   const named: Located = { value: { $ref: 'A' }, at: ROOT, document: '' }
   return new Coverage(() => false).covers(own.at(named), asked.at(named))
