@@ -17,6 +17,14 @@ interface ByAddress {
   find(reference: string, from: Located): Located | null | undefined
 }
 
+/** What is known of a root before its references are followed. */
+interface KnownReferences {
+  /** What the root refers to. */
+  readonly surveyed?: SurveyedReferences | undefined
+  /** For documents whose schemas state addresses. */
+  readonly addresses?: ByAddress | null
+}
+
 export class OpenApiDocuments implements SchemaSource {
   readonly dialect: SchemaDialect
   readonly root: Located
@@ -27,23 +35,13 @@ export class OpenApiDocuments implements SchemaSource {
   readonly #addresses: ByAddress | null
   #inheritance: Inheritance | null = null
 
-  /**
-   * @param surveyed what the root refers to, if that is known
-   * @param addresses for documents whose schemas state addresses
-   */
-  constructor(
-    root: unknown,
-    dialect: SchemaDialect,
-    openFile: OpenFile,
-    surveyed?: SurveyedReferences,
-    addresses: ByAddress | null = null,
-  ) {
+  constructor(root: unknown, dialect: SchemaDialect, openFile: OpenFile, known: KnownReferences = {}) {
     this.root = { value: root, at: ROOT, document: '' }
     this.dialect = dialect
-    this.surveyed = surveyed
+    this.surveyed = known.surveyed
     this.#openFile = openFile
     this.#files.set('', root)
-    this.#addresses = addresses
+    this.#addresses = known.addresses ?? null
   }
 
   /** A pointer that a schema with an address does not have is followed from the document, as most tools do. */

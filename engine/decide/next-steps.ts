@@ -97,10 +97,11 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
         'REQUEST_APPROVAL',
         clip(`Ask ${approverWords(approvers)} to review the blocking reasons.`, ENVELOPE_BOUNDS.instruction),
         true,
-        null,
-        runbook ?? approvalAddress,
+        { target: runbook ?? approvalAddress },
       ),
-      action('REEVALUATE', 'Request a new authorize preflight once the approval is granted.', true, 'APPROVAL_GRANTED'),
+      action('REEVALUATE', 'Request a new authorize preflight once the approval is granted.', true, {
+        precondition: 'APPROVAL_GRANTED',
+      }),
     ],
     next_agent_step: step(
       'await_approval',
@@ -118,18 +119,14 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
       'escalate',
     ]),
     next_actions: [
-      action(
-        'REMEDIATE',
-        'Fix each change as remediation_transaction.required_changes says, or revert it.',
-        true,
-        null,
-        runbook,
-      ),
+      action('REMEDIATE', 'Fix each change as remediation_transaction.required_changes says, or revert it.', true, {
+        target: runbook,
+      }),
       action(
         'REEVALUATE',
         'Request a new authorize preflight after the input has changed; the same input is blocked again.',
         true,
-        'INPUT_CHANGED',
+        { precondition: 'INPUT_CHANGED' },
       ),
     ],
     next_agent_step: agentStep(patterns, leadingCode(leading)),
@@ -143,8 +140,7 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
         'REEVALUATE',
         'Request a new authorize preflight once what the blocking reasons name no longer holds.',
         true,
-        'POLICY_CHANGED',
-        runbook,
+        { precondition: 'POLICY_CHANGED', target: runbook },
       ),
     ],
     next_agent_step: step('escalate', leadingCode(leading), 'What the blocking reasons name no longer holds.', null),
@@ -154,7 +150,9 @@ const STEPS: Readonly<Record<Decision | 'UNREADABLE' | 'CLOSED', (facts: StepFac
     required_action_core: core('fix_coverage', leadingCode(leading), true, ['fix_input', 're_preflight', 'escalate']),
     next_actions: [
       action('FIX_INPUT', 'Fix what degraded_reasons names: the artifact, its size or its references.', true),
-      action('REEVALUATE', 'Request a new authorize preflight with the fixed input.', true, 'INPUT_CHANGED'),
+      action('REEVALUATE', 'Request a new authorize preflight with the fixed input.', true, {
+        precondition: 'INPUT_CHANGED',
+      }),
     ],
     next_agent_step: step(
       're_preflight',
@@ -178,8 +176,7 @@ function action(
   type: NextAction['type'],
   instruction: string,
   required: boolean,
-  precondition: NextAction['precondition'] = null,
-  target: string | null = null,
+  { precondition = null, target = null }: Partial<Pick<NextAction, 'precondition' | 'target'>> = {},
 ): NextAction {
   return { type, instruction, target: target && clip(target, ENVELOPE_BOUNDS.target), required, precondition }
 }

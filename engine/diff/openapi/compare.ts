@@ -132,13 +132,10 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   const isSwagger = version.startsWith('2.')
   const dialect = isSwagger ? 'openapi-2.0' : version.startsWith('3.0') ? 'openapi-3.0' : 'json-schema'
   const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
-  const documents = new OpenApiDocuments(
-    plain,
-    dialect,
-    openFile,
-    plain === root ? surveyed : undefined,
-    schemaAddresses(plain, dialect, text),
-  )
+  const documents = new OpenApiDocuments(plain, dialect, openFile, {
+    surveyed: plain === root ? surveyed : undefined,
+    addresses: schemaAddresses(plain, dialect, text),
+  })
   return ok({ contract: { version, isSwagger, documents, root: documents.root }, locate })
 }
 
