@@ -58,7 +58,7 @@ export function judgeSchema(reached: Reached, use: SchemaUse): SchemaJudgement |
   switch (delta.keyword) {
     case 'properties':
     case 'required':
-      return delta.property ? judgeProperty(delta, delta.property, path, site, isUnused) : null
+      return judgeProperty(reached, site, isUnused)
     case 'readOnly':
     case 'writeOnly':
       return isRequired === null ? null : judgeUsage(delta, path, site, isRequired)
@@ -148,13 +148,9 @@ function unusedRuleId(site: SchemaSite, family: Family): string | null {
   return site.isProperty ? `${unusedPrefix(site)}-${unusedStemOf(site.direction, family)}` : null
 }
 
-function judgeProperty(
-  delta: SchemaDelta,
-  facts: PropertyFacts,
-  path: readonly string[],
-  site: SchemaSite,
-  isUnused: boolean,
-): SchemaJudgement | null {
+function judgeProperty({ delta, path }: Reached, site: SchemaSite, isUnused: boolean): SchemaJudgement | null {
+  const { property: facts } = delta
+  if (facts === undefined) return null
   // Callers do not send a read-only property, so its presence and requiredness do not concern them.
   if (site.direction === 'request' && facts.readOnly) return null
   const rule = propertyRuleOf(site.direction, delta, facts)

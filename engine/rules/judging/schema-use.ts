@@ -183,12 +183,13 @@ function isAboutReading({ keyword }: SchemaDelta): boolean {
 }
 
 /** If the change removes no value as a whole, or adds none, it is judged by what remains. */
-function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: UseDirection, proofs: Proofs): Left {
+function provedLevel(reached: Reached, rule: Rule, direction: UseDirection, proofs: Proofs): Left {
+  const { delta, pair } = reached
   const words = PROVED_WORDS[direction]
   if (rule.level === 'info' || isAboutReading(delta)) return { level: rule.level, words }
-  if (isHarmlessDelta(delta, pair, proved, proofs)) return { level: 'info', words }
-  if (isProvable(delta, rule)) return levelLeft(delta, pair, proved, rule, direction, proofs)
-  const isLowered = isStillAccepted(delta, pair, proved, direction) && proofs.hasValue(pair)
+  if (isHarmlessDelta(reached, proofs)) return { level: 'info', words }
+  if (isProvable(delta, rule)) return levelLeft(reached, rule, direction, proofs)
+  const isLowered = isStillAccepted(reached, direction) && proofs.hasValue(pair)
   return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
 }
 
@@ -196,12 +197,8 @@ function provedLevel({ delta, pair, proved }: Reached, rule: Rule, direction: Us
  * A warning about more than values breaks nobody if the values that matter are kept; for a removed property, if all
  * are.
  */
-function isStillAccepted(
-  delta: SchemaDelta,
-  pair: SchemaPair,
-  { keepsAll, addsNone }: Proved,
-  direction: UseDirection,
-): boolean {
+function isStillAccepted({ delta, pair, proved }: Reached, direction: UseDirection): boolean {
+  const { keepsAll, addsNone } = proved
   if (isPropertyRemoval(delta)) return keepsAll && addsNone
   return (
     isFormal(delta) &&
@@ -212,32 +209,20 @@ function isStillAccepted(
 }
 
 /** If the values before and after are equal, a warning about more than values does not apply. */
-function isHarmlessDelta(
-  delta: SchemaDelta,
-  pair: SchemaPair,
-  { keepsAll, addsNone }: Proved,
-  proofs: Proofs,
-): boolean {
-  if (!keepsAll || !addsNone || !needsEquality(delta)) return false
+function isHarmlessDelta({ delta, pair, proved }: Reached, proofs: Proofs): boolean {
+  if (!proved.keepsAll || !proved.addsNone || !needsEquality(delta)) return false
   if (isFormatDelta(delta)) return proofs.isAlike(pair)
   if (delta.keyword !== 'allOf' && !(hasCompleteKeywords(pair) && proofs.hasValue(pair)) && !proofs.isAlike(pair))
     return false
   return !isPropertyRemoval(delta) || proofs.describes(pair, delta.name)
 }
 
-function levelLeft(
-  delta: SchemaDelta,
-  pair: SchemaPair,
-  { keepsAll, addsNone }: Proved,
-  rule: Rule,
-  direction: UseDirection,
-  proofs: Proofs,
-): Left {
+function levelLeft({ delta, pair, proved }: Reached, rule: Rule, direction: UseDirection, proofs: Proofs): Left {
   const [mayLose, mayGainAny] = [LOSES.has(rule.effect), mayGain(delta, rule)]
-  const loses = mayLose && !keepsAll
-  const gains = mayGainAny && !addsNone
-  const lost = (): Left => lowered(pair, rule, direction, 'narrowing', proofs)
-  const gained = (): Left => lowered(pair, rule, direction, 'widening', proofs)
+  const loses = mayLose && !proved.keepsAll
+  const gains = mayGainAny && !proved.addsNone
+  const lost = (): Left => lowered(pair, rule, 'narrowing', proofs)
+  const gained = (): Left => lowered(pair, rule, 'widening', proofs)
   const left = (level: Level): Left => ({ level, words: PROVED_WORDS[direction] })
   if (direction === 'request') return loses ? lost() : left(mayLose ? 'info' : rule.level)
   if (direction === 'response') return gains ? gained() : left(mayGainAny ? 'info' : rule.level)
@@ -247,10 +232,10 @@ function levelLeft(
 }
 
 /** The level left for values that are lost, or new: for some changes at most a warning. */
-function lowered(pair: SchemaPair, rule: Rule, direction: UseDirection, proof: ProofDirection, proofs: Proofs): Left {
+function lowered(pair: SchemaPair, rule: Rule, proof: ProofDirection, proofs: Proofs): Left {
   // A schema that admitted nothing loses nothing, and was not meant to be used.
   if (rule.level !== 'breaking' || proofs.isVacuous(pair, proof))
-    return { level: leastOf(rule.level, 'dangerous'), words: PROVED_WORDS[direction] }
+    return { level: leastOf(rule.level, 'dangerous'), words: PROVED_WORDS[proofs.direction] }
   const isOverlap = isChosenFrom(pair, proof) && proofs.isOverlap(pair, proof, false)
   return { level: isOverlap ? 'dangerous' : rule.level, words: OVERLAP_WORDS[proof] }
 }
@@ -268,13 +253,13 @@ function leastOf(level: Level, most: Level): Level {
 class Proofs {
   readonly #all: SchemaProofs
   readonly #prover: InclusionProver
-  readonly #direction: UseDirection
+  readonly direction: UseDirection
   readonly #isTyped: boolean
 
   constructor(all: SchemaProofs, direction: UseDirection, typed: boolean) {
     this.#all = all
     this.#prover = all.prover
-    this.#direction = direction
+    this.direction = direction
     this.#isTyped = typed
   }
 
@@ -285,7 +270,7 @@ class Proofs {
 
   /** What is proved of a pair without any convention, so that a finding may rely on it. */
   of(pair: SchemaPair, above: Proved): Proved {
-    const [first = 'narrowing', second] = QUESTIONS[this.#direction]
+    const [first = 'narrowing', second] = QUESTIONS[this.direction]
     const isKnown = { narrowing: above.keepsAll, widening: above.addsNone }
     isKnown[first] ||= this.#isIncluded(pair, first)
     const other = first === 'narrowing' ? 'widening' : 'narrowing'
@@ -382,7 +367,7 @@ class Proofs {
     const convention = direction === 'narrowing' ? 'described-by-super' : 'described-by-sub'
     return {
       direction,
-      usage: this.#direction,
+      usage: this.direction,
       convention: isByConvention ? convention : 'none',
       overlap: 'refused',
       isText: !this.#isTyped,
@@ -390,7 +375,7 @@ class Proofs {
   }
 
   get directions(): readonly ProofDirection[] {
-    return QUESTIONS[this.#direction]
+    return QUESTIONS[this.direction]
   }
 }
 
