@@ -32,12 +32,12 @@ export function compareDiscriminator(examination: Examination): void {
   const mappings = [unobvious(mappingOf(base)), unobvious(mappingOf(head))] as const
   compareMappings(
     {
-      base: withImplied(mappings[0], mappings[1], (name) =>
+      base: withImpliedNames(mappings[0], mappings[1], (name) =>
         isBaseChoice
           ? alternativeOf(examination.base, before, name) !== null
           : knowsSchema(sources.before, name, before),
       ),
-      head: withImplied(mappings[1], mappings[0], (name) =>
+      head: withImpliedNames(mappings[1], mappings[0], (name) =>
         isHeadChoice ? alternativeOf(examination.head, after, name) !== null : knowsSchema(sources.after, name, after),
       ),
     },
@@ -69,8 +69,8 @@ export function compareSubtypes(
 ): void {
   const { sources } = context
   const [stated, statedHead] = [subtypesOf(before, sources.before), subtypesOf(after, sources.after)]
-  const base = withImplied(stated, statedHead, (name) => knowsSchema(sources.before, name, before))
-  const head = withImplied(statedHead, stated, (name) => knowsSchema(sources.after, name, after))
+  const base = withImpliedNames(stated, statedHead, (name) => knowsSchema(sources.before, name, before))
+  const head = withImpliedNames(statedHead, stated, (name) => knowsSchema(sources.after, name, after))
   const refer = (name: string): readonly [Located & Reference, Located & Reference] => [
     located(base.get(name), before, sources.before),
     located(head.get(name), after, sources.after),
@@ -132,7 +132,7 @@ interface Reference {
 function located(target: unknown, { at, document }: ResolvedSchema, source: SchemaSource): Located & Reference {
   const text = String(target)
   const place = stepInto(stepInto(at, KEYWORD), 'mapping')
-  const file = fileOf(source, text, document)
+  const file = fileOfSchema(source, text, document)
   const $ref = file === undefined ? text : sharedSchema(source, text)
   return { value: { $ref }, at: place, document: file ?? document }
 }
@@ -142,13 +142,13 @@ function sharedSchema({ dialect }: SchemaSource, name: string): string {
 }
 
 /** The file with a shared schema of the name: the contract itself, or the one that asks. */
-function fileOf(source: SchemaSource, name: string, document: string): string | undefined {
+function fileOfSchema(source: SchemaSource, name: string, document: string): string | undefined {
   const reference = sharedSchema(source, name)
   return ['', document].find((file) => knows(source, reference, { value: null, at: ROOT, document: file }))
 }
 
 function knowsSchema(source: SchemaSource, name: string, from: Located): boolean {
-  return fileOf(source, name, from.document) !== undefined
+  return fileOfSchema(source, name, from.document) !== undefined
 }
 
 /** In Swagger 2.0 the name of the property alone. */
@@ -173,7 +173,7 @@ function unobvious(entries: readonly (readonly [string, unknown])[]): Mapping {
 }
 
 /** With the names of schemas that the other side lists and this one does not: they lead to the schemas. */
-function withImplied(mapping: Mapping, other: Mapping, isImplied: (name: string) => boolean): Mapping {
+function withImpliedNames(mapping: Mapping, other: Mapping, isImplied: (name: string) => boolean): Mapping {
   const implied = [...other.keys()].filter((name) => !mapping.has(name) && isImplied(name))
   return implied.length === 0 ? mapping : new Map([...mapping, ...implied.map((name) => [name, name] as const)])
 }
