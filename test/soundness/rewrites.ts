@@ -476,8 +476,16 @@ function renamed(root: Keywords, name: string): Keywords {
 export function isPlaceFor(name: string): (surface: Surface) => boolean {
   const isText = REWRITES[name]?.isText === true
   return ({ type, isAnnotated }) =>
-    isAnnotated !== true && (!isText || (type !== 'mcp_manifest' && type !== 'agent_tools'))
+    isAnnotated !== true &&
+    (!isText || (type !== 'mcp_manifest' && type !== 'agent_tools')) &&
+    (type !== 'k8s_crd' || !KEEPS_UNKNOWN_FIELDS.has(name))
 }
+
+/** Rows that decide in Kubernetes whether fields without a schema are stored. */
+const KEEPS_UNKNOWN_FIELDS: ReadonlySet<string> = new Set([
+  'further members allowed by name',
+  'further members left to the default',
+])
 
 /** Rows after which another set of members or items counts as evaluated (core §11). */
 const MOVES_EVALUATION: ReadonlySet<string> = new Set([

@@ -318,5 +318,6 @@ export function membersOf(schema: Keywords, name: string): readonly Schema[] {
   const byPattern = entriesOf(schema.patternProperties).filter(([pattern]) => new RegExp(pattern, 'u').test(name))
   const found = [...own, ...byPattern].map(([, one]) => one)
   if (found.length > 0) return found
-  return [schema.additionalProperties, schema.unevaluatedProperties].filter((one) => isKeywords(one))
+  // Beside `additionalProperties` no name is unevaluated.
+  return [schema.additionalProperties ?? schema.unevaluatedProperties].filter((one) => isKeywords(one))
 }
