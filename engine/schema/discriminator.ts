@@ -6,7 +6,7 @@ import { byCodeUnit } from '../common/code-unit-order.ts'
 import type { ComparisonContext, Examination, PairContext } from './examination.ts'
 import { isRecord, ROOT, stepInto, type JsonRecord, type Located } from './located.ts'
 import { knows, resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
-import { itemsOf, locateItem, membersOf } from './subschemas.ts'
+import { itemsOf, locate, locateItem, membersOf } from './subschemas.ts'
 
 const KEYWORD = 'discriminator'
 /** The value of OpenAPI 3.2 for all that are not listed. */
@@ -30,15 +30,31 @@ export function compareDiscriminator(examination: Examination): void {
   const [isBaseChoice, isHeadChoice] = [isChoice(examination.base), isChoice(examination.head)]
   if (!isBaseChoice && !isHeadChoice) return
   const mappings = [unobvious(mappingOf(base)), unobvious(mappingOf(head))] as const
+  const property = base.propertyName
+  const renamed = property === head.propertyName ? renamedAlternatives(examination, mappings, property) : []
   compareMappings(
     {
-      base: withImpliedNames(mappings[0], mappings[1], (name) =>
-        isBaseChoice
-          ? alternativeOf(examination.base, before, name) !== null
-          : knowsSchema(sources.before, name, before),
+      base: withImplied(
+        withNames(
+          mappings[0],
+          renamed.map(([name]) => name),
+        ),
+        mappings[1],
+        (name) =>
+          isBaseChoice
+            ? alternativeOf(examination.base, before, name) !== null
+            : knowsSchema(sources.before, name, before),
       ),
-      head: withImpliedNames(mappings[1], mappings[0], (name) =>
-        isHeadChoice ? alternativeOf(examination.head, after, name) !== null : knowsSchema(sources.after, name, after),
+      head: withImplied(
+        withNames(
+          mappings[1],
+          renamed.map(([, name]) => name),
+        ),
+        mappings[0],
+        (name) =>
+          isHeadChoice
+            ? alternativeOf(examination.head, after, name) !== null
+            : knowsSchema(sources.after, name, after),
       ),
     },
     examination,
@@ -69,8 +85,8 @@ export function compareSubtypes(
 ): void {
   const { sources } = context
   const [stated, statedHead] = [subtypesOf(before, sources.before), subtypesOf(after, sources.after)]
-  const base = withImpliedNames(stated, statedHead, (name) => knowsSchema(sources.before, name, before))
-  const head = withImpliedNames(statedHead, stated, (name) => knowsSchema(sources.after, name, after))
+  const base = withImplied(stated, statedHead, (name) => knowsSchema(sources.before, name, before))
+  const head = withImplied(statedHead, stated, (name) => knowsSchema(sources.after, name, after))
   const refer = (name: string): readonly [Located & Reference, Located & Reference] => [
     located(base.get(name), before, sources.before),
     located(head.get(name), after, sources.after),
@@ -78,8 +94,9 @@ export function compareSubtypes(
   compareMappings({ base, head }, context, (name) => {
     const [one, two] = refer(name)
     if (one.value.$ref === two.value.$ref) return true
+    // The schema has another name. Whatever else changed in it is found below.
     const isRenamed = knows(sources.before, one.value.$ref, one) && !knows(sources.after, one.value.$ref, after)
-    return isRenamed && knows(sources.after, two.value.$ref, two) && context.isSameShape(one, two)
+    return isRenamed && knows(sources.after, two.value.$ref, two) && !knows(sources.before, two.value.$ref, before)
   })
   const done = new Set<string>()
   for (const name of [...base.keys()].sort(byCodeUnit)) {
@@ -132,7 +149,7 @@ interface Reference {
 function located(target: unknown, { at, document }: ResolvedSchema, source: SchemaSource): Located & Reference {
   const text = String(target)
   const place = stepInto(stepInto(at, KEYWORD), 'mapping')
-  const file = fileOfSchema(source, text, document)
+  const file = fileOf(source, text, document)
   const $ref = file === undefined ? text : sharedSchema(source, text)
   return { value: { $ref }, at: place, document: file ?? document }
 }
@@ -142,13 +159,13 @@ function sharedSchema({ dialect }: SchemaSource, name: string): string {
 }
 
 /** The file with a shared schema of the name: the contract itself, or the one that asks. */
-function fileOfSchema(source: SchemaSource, name: string, document: string): string | undefined {
+function fileOf(source: SchemaSource, name: string, document: string): string | undefined {
   const reference = sharedSchema(source, name)
   return ['', document].find((file) => knows(source, reference, { value: null, at: ROOT, document: file }))
 }
 
 function knowsSchema(source: SchemaSource, name: string, from: Located): boolean {
-  return fileOfSchema(source, name, from.document) !== undefined
+  return fileOf(source, name, from.document) !== undefined
 }
 
 /** In Swagger 2.0 the name of the property alone. */
@@ -173,9 +190,61 @@ function unobvious(entries: readonly (readonly [string, unknown])[]): Mapping {
 }
 
 /** With the names of schemas that the other side lists and this one does not: they lead to the schemas. */
-function withImpliedNames(mapping: Mapping, other: Mapping, isImplied: (name: string) => boolean): Mapping {
-  const implied = [...other.keys()].filter((name) => !mapping.has(name) && isImplied(name))
-  return implied.length === 0 ? mapping : new Map([...mapping, ...implied.map((name) => [name, name] as const)])
+function withImplied(mapping: Mapping, other: Mapping, isImplied: (name: string) => boolean): Mapping {
+  return withNames(
+    mapping,
+    [...other.keys()].filter((name) => !mapping.has(name) && isImplied(name)),
+  )
+}
+
+/** With names of schemas, which lead to the schemas. */
+function withNames(mapping: Mapping, names: readonly string[]): Mapping {
+  return names.length === 0 ? mapping : new Map([...mapping, ...names.map((name) => [name, name] as const)])
+}
+
+/**
+ * Alternatives that differ in the name of their schema only, where that name is the value that selects them. No mapping
+ * leads to them, and they list no values of the property.
+ */
+function renamedAlternatives(
+  { base, head, before, after, sources, isSameShape }: Examination,
+  mappings: readonly [Mapping, Mapping],
+  property: unknown,
+): readonly (readonly [base: string, head: string])[] {
+  const [baseNames, headNames] = [implicitNames(base, mappings[0]), implicitNames(head, mappings[1])]
+  const added = [...headNames].filter((name) => !baseNames.has(name) && !mappings[0].has(name))
+  return [...baseNames].flatMap((name) => {
+    if (headNames.has(name) || mappings[1].has(name)) return []
+    const alternative = alternativeOf(base, before, name)
+    if (alternative === null || listsValues(alternative, property, sources.before)) return []
+    const renamed = added.find((other) => {
+      const partner = alternativeOf(head, after, other)
+      return partner !== null && isSameShape(alternative, partner)
+    })
+    return renamed === undefined ? [] : [[name, renamed] as const]
+  })
+}
+
+/** Names of the schemas among the alternatives to which no mapping leads. */
+function implicitNames(schema: JsonRecord, mapping: Mapping): ReadonlySet<string> {
+  const mapped = new Set([...mapping.values()].map(schemaNameOf))
+  const names = [...itemsOf(schema, 'oneOf'), ...itemsOf(schema, 'anyOf')].map((item) =>
+    isRecord(item) ? schemaNameOf(item.$ref) : null,
+  )
+  return new Set(names.filter((name): name is string => typeof name === 'string' && !mapped.has(name)))
+}
+
+/** Whether a schema, or a part of it, lists the values of a property. */
+function listsValues(schema: Located, property: unknown, source: SchemaSource, depth = 0): boolean {
+  if (typeof property !== 'string' || depth === MAX_NESTED) return false
+  const resolved = resolveSchema(schema, source)
+  const properties = membersOf(resolved.value, 'properties')
+  if (Object.hasOwn(properties, property)) {
+    const { value } = resolveSchema(locate(resolved, properties, 'properties', property), source)
+    if (value.const !== undefined || value.enum !== undefined) return true
+  }
+  const parts = itemsOf(resolved.value, 'allOf')
+  return parts.some((_, index) => listsValues(locateItem(resolved, parts, 'allOf', index), property, source, depth + 1))
 }
 
 /** The same schema, or an alternative that got another name and is not there under the old one any more. */

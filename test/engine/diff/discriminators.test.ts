@@ -12,12 +12,21 @@ const kind = (sound: Json): Json => ({
   required: ['kind', 'sort'],
   properties: { kind: TEXT, sort: TEXT, sound },
 })
+/** The property is in a part. */
+const LISTED = {
+  type: 'object',
+  required: ['kind'],
+  properties: { wheels: { type: 'integer' } },
+  allOf: [{ type: 'object', properties: { kind: { enum: ['car'] } } }],
+}
 /** Alternatives that refuse each other's values. */
 const SCHEMAS = {
   Cat: kind({ type: 'integer' }),
   Dog: kind(TEXT),
   Cow: kind({ type: 'boolean' }),
   Feline: kind({ type: 'integer' }),
+  Car: LISTED,
+  Auto: LISTED,
 }
 const to = (name: string): string => `#/components/schemas/${name}`
 const ref = (name: string): Json => ({ $ref: to(name) })
@@ -129,6 +138,27 @@ const CHANGES: readonly Change[] = [
     'another name of the same schema',
     choice(by(M)),
     choice(by({ cat: to('Feline'), dog: to('Dog') }), ['Feline', 'Dog']),
+    ['info', 'info'],
+    ['info', 'info'],
+  ],
+  [
+    'another name of the same schema, which is the value',
+    choice(by()),
+    choice(by(), ['Feline', 'Dog']),
+    ['breaking', 'breaking'],
+    ['dangerous', 'dangerous'],
+  ],
+  [
+    'another name of the same schema, with the old one as a value',
+    choice(by()),
+    choice(by({ Cat: to('Feline') }), ['Feline', 'Dog']),
+    ['info', 'info'],
+    ['info', 'info'],
+  ],
+  [
+    'another name of a schema that lists its values',
+    choice(by(), ['Car', 'Dog']),
+    choice(by(), ['Auto', 'Dog']),
     ['info', 'info'],
     ['info', 'info'],
   ],

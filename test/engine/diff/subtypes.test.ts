@@ -195,6 +195,21 @@ for (const [language, write] of Object.entries(WRITINGS)) {
         }
       }
     }
+    test('another name behind a mapping changes nothing, and hides nothing', () => {
+      const mapped = (name: string): Json => ({ ...BY_NAME, mapping: { cat: `${SCHEMAS}/${name}` } })
+      const renamed = (schema: Json): Json => ({ ...without('Cat'), Kitty: schema })
+      const changed = inheriting('Pet', { required: ['purrs'], properties: { purrs: NUMBER, age: TEXT } })
+      for (const direction of ['request', 'response'] as const) {
+        const contract = { schemas: BASE, discriminator: mapped('Cat'), body: to('Pet') }
+        const [same, other] = [CAT, changed].map((schema) =>
+          inOne(write({ ...contract, schemas: renamed(schema), discriminator: mapped('Kitty') }, direction)),
+        )
+        assert.ok(same && other)
+        const base = inOne(write(contract, direction))
+        if (language === 'Swagger 2.0') continue
+        assert.deepEqual([worst(base, same), worst(base, other)], ['none', 'breaking'])
+      }
+    })
     test('an operation on one subtype does not concern another one', () => {
       const changed = { ...BASE, Dog: inheriting('Pet', { properties: { barks: NUMBER } }) }
       assert.deepEqual(levelsOf(write, inOne, changed, to('Cat')), ['none', 'none'])
