@@ -82,14 +82,14 @@ function compareMultiple({ base, head, add }: Examination): void {
       ? 'set'
       : after === null
         ? 'unset'
-        : isExactMultiple(after, before)
+        : isMultiple(after, before)
           ? 'narrowed'
-          : isExactMultiple(before, after)
+          : isMultiple(before, after)
             ? 'widened'
             : 'changed'
   add({ keyword, action, name: null, before, after, steps: [keyword] })
 }
 
-function isExactMultiple(value: number, of: number): boolean {
+function isMultiple(value: number, of: number): boolean {
   return of !== 0 && Number.isInteger(value / of)
 }

@@ -31,10 +31,7 @@ export async function pinOf(
 ): Promise<BaselineRow> {
   const stored = await deps.store.baselines.byRoute(route.name, route.name)
   const source = route.contract?.baseline
-  if (source === undefined) {
-    const first = { source: 'first_use', setBy: FIRST_USE, setAt: deps.now() } as const
-    return stored ?? keep(baselineRow(route.name, offered, first), null)
-  }
+  if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', FIRST_USE, deps.now()), null)
   const terms = { repository: deps.settings().config.diff.repository, texts: deps.flow }
   // The operator named this source: it replaces an earlier pin, but not a promotion made since.
   const isPromoted = stored?.source === 'promotion'
@@ -48,7 +45,7 @@ export async function pinOf(
   if (stored?.source === 'url' && 'url' in source && !isConfirmed && isSetBy(stored, setBy)) return stored
   const type = isConfirmed ? stored.type : offered.type
   return keep(
-    baselineRow(route.name, { type, content, digest }, { source: sourceKind(source), setBy, setAt: deps.now() }),
+    rowOf(route.name, { type, content, digest }, sourceKind(source), setBy, deps.now()),
     stored?.digest ?? null,
   )
 }
@@ -73,12 +70,15 @@ function isSetBy(row: BaselineRow, setBy: string): boolean {
 }
 
 /** A baseline of a route as it is stored. */
-export function baselineRow(
+export function rowOf(
   route: string,
-  { type, content, digest }: PinnedContract,
-  set: Pick<BaselineRow, 'source' | 'setBy' | 'setAt'>,
+  contract: PinnedContract,
+  source: BaselineRow['source'],
+  setBy: string,
+  setAt: number,
 ): BaselineRow {
-  return { route, artifactId: route, type, content, digest, ...set }
+  const { type, content, digest } = contract
+  return { route, artifactId: route, type, content, digest, source, setBy, setAt }
 }
 
 /** It was confirmed longer ago than `contract.max_age`: calls are not forwarded on it. */

@@ -36,7 +36,8 @@ interface Promotable {
 
 /** @throws GatewayError NOT_FOUND, FORBIDDEN or APPROVAL_CONFLICT */
 export function promotable(
-  { routeName, digest }: { readonly routeName: string; readonly digest: string },
+  routeName: string,
+  digest: string,
   acceptor: Pick<RegisteredChange, 'tenant'>,
   found: Omit<Promotable, 'route'> | null,
   { config }: { readonly config: BaselinesConfig },

@@ -80,13 +80,6 @@ interface PipelineOutcome {
   readonly summary: string
 }
 
-interface PipelineReport {
-  readonly place: PipelinePlace
-  /** In Markdown. */
-  readonly text: string
-  readonly outcome: PipelineOutcome
-}
-
 async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const place = pipelinePlace(io.environment)
   const { settings, flow } = openLocalFlow(configSource(args, io))
@@ -104,9 +97,8 @@ async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
     }
     const outcome = args.flag('authorize') ? await authorizedOutcome(args, io, change, context) : judged
     const text = markdownOf(verdict, contexts, change, outcome === judged ? null : outcome)
-    const report = { place, text, outcome }
-    writeOutputs(args, io, report, contexts)
-    await publish(args, io, report)
+    writeOutputs(args, io, place, contexts, text)
+    await publish(args, io, place, text, outcome)
     return outcome.code
   } finally {
     await flow.close()
@@ -213,13 +205,14 @@ function writeFiles(args: Arguments, contexts: readonly ReportContext[]): void {
 function writeOutputs(
   args: Arguments,
   io: CommandIo,
-  { place: { name }, text }: PipelineReport,
+  { name }: PipelinePlace,
   contexts: readonly ReportContext[],
+  markdown: string,
 ): void {
   const file = args.value('markdown')
-  if (file !== undefined) writeFileSync(withFolder(file), text)
+  if (file !== undefined) writeFileSync(withFolder(file), markdown)
   const summary = variable(io.environment, 'GITHUB_STEP_SUMMARY')
-  if (name === 'github' && summary !== null) writeFileSync(summary, text, { flag: 'a' })
+  if (name === 'github' && summary !== null) writeFileSync(summary, markdown, { flag: 'a' })
   if (args.flag('quiet')) return
   const form: ReportForm = name === 'github' ? 'github' : 'text'
   for (const context of contexts) {
@@ -287,7 +280,7 @@ async function authorizedOutcome(
   if (problem !== null) return { code: EXIT.undecided, summary: problem }
   if (artifacts.length === 0) return { code: EXIT.good, summary: 'no contract changed' }
   const stated = Object.fromEntries(Object.entries(context).filter(([, value]) => value !== null))
-  const answer = await askGateway({ preflight_mode: 'authorize', artifacts, context: stated }, undefined, io)
+  const answer = await askGateway('authorize', artifacts, stated, undefined, io)
   const receipt = args.value('receipt')
   if (receipt !== undefined && typeof answer['chain_receipt'] === 'string')
     writeReceipt(withFolder(receipt), answer['chain_receipt'])
@@ -300,7 +293,9 @@ async function authorizedOutcome(
 async function publish(
   args: Arguments,
   io: CommandIo,
-  { place: { forum }, text, outcome: { code, summary } }: PipelineReport,
+  { forum }: PipelinePlace,
+  text: string,
+  { code, summary }: PipelineOutcome,
 ): Promise<void> {
   if (!args.flag('comment') && !args.flag('status')) return
   if (forum === null)

@@ -278,18 +278,25 @@ class Proofs {
     if (second !== undefined || (isKnown[first] && this.#all.isFormal(pair)))
       isKnown[other] ||= this.#isIncluded(pair, other)
     const { narrowing: keepsAll, widening: addsNone } = isKnown
-    return keepsAll === above.keepsAll && addsNone === above.addsNone ? above : { keepsAll, addsNone }
+    if (keepsAll === above.keepsAll && addsNone === above.addsNone) return above
+    return { keepsAll, addsNone, isEmpty: !this.#admitsAny(pair, 'narrowing') }
   }
 
-  #isIncluded({ before, after }: SchemaPair, direction: ProofDirection): boolean {
+  #isIncluded(pair: SchemaPair, direction: ProofDirection): boolean {
+    const { before, after } = pair
     const question = this.#question(direction, false)
     if (!this.#prover.isIncluded(before, after, question)) return false
     // A schema that admits nothing is included in every schema. That proves nothing unless both admit nothing.
-    if (this.#prover.hasValue(before, after, { ...question, isText: false })) return true
+    if (this.#admitsAny(pair, direction)) return true
     // Nor does it in text, which may have several types: `12` is a string and an integer.
     if (question.isText && this.#prover.hasValue(before, after, question)) return false
     const other = direction === 'narrowing' ? 'widening' : 'narrowing'
     return this.#prover.isIncluded(before, after, { ...question, direction: other })
+  }
+
+  /** Whether the schema before (for a narrowing) or after admits any value, read by its types. */
+  #admitsAny({ before, after }: SchemaPair, direction: ProofDirection): boolean {
+    return this.#prover.hasValue(before, after, { ...this.#question(direction, false), isText: false })
   }
 
   /** Whether the schema before admits any value. Equality of two empty schemas proves nothing about their intent. */

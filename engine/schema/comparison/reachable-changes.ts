@@ -28,9 +28,11 @@ export interface Reached {
 export interface Proved {
   readonly keepsAll: boolean
   readonly addsNone: boolean
+  /** Both sides admit nothing: that proves nothing of the properties. */
+  readonly isEmpty: boolean
 }
 
-export const NOTHING_PROVED: Proved = { keepsAll: false, addsNone: false }
+export const NOTHING_PROVED: Proved = { keepsAll: false, addsNone: false, isEmpty: false }
 
 /** What is proved of a pair on a path, where something of the pairs above it is. */
 type Prove = (pair: SchemaPair, above: Proved, use: Pick<Reached, 'isReadOnly' | 'isWriteOnly'>) => Proved
@@ -138,7 +140,7 @@ function visitDeltas(
   visit: (reached: Reached) => void,
 ): void {
   if (pair.deltas.length === 0) return
-  const path = stepsOnPath(way)
+  const path = pathOf(way)
   const facts = { pair, path, isRequired, isReadOnly, isWriteOnly, proved }
   for (const entry of pair.deltas) {
     if (!('each' in entry)) visit({ delta: entry, isHeld: true, ...facts })
@@ -153,7 +155,8 @@ function frameBelow(from: Frame, { to, steps, ...edge }: SchemaEdge, prove: Prov
   const isReadOnly = from.isReadOnly || (way !== null && readOnly === true)
   const isWriteOnly = from.isWriteOnly || (way !== null && writeOnly === true)
   const isRequired = isSame ? from.isRequired : edge.isRequired
-  const above = isOutsideProof(from.pair, steps[0]) ? NOTHING_PROVED : from.proved
+  const isUnknown = isOutsideProof(from.pair, steps[0]) || (from.proved.isEmpty && !isSame && edge.isRequired !== null)
+  const above = isUnknown ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
   const isPart = isSame ? from.isPart : isPartStep(steps)
   return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart }
@@ -172,7 +175,7 @@ function isDiscriminated({ value }: SchemaPair['before']): boolean {
   return value.discriminator !== undefined
 }
 
-function stepsOnPath(way: SchemaPath | null): readonly string[] {
+function pathOf(way: SchemaPath | null): readonly string[] {
   const parts: (readonly string[])[] = []
   for (let above = way; above !== null; above = above.above) parts.push(above.steps)
   return parts.reverse().flat()

@@ -5,7 +5,7 @@
  */
 import { itemNode } from './evaluate.ts'
 import { isFormatWithin } from './formats.ts'
-import { constraintsOfAll, isShape } from './members.ts'
+import { inPlace } from './members.ts'
 import {
   jsonTypeOf,
   constrainedType,
@@ -102,11 +102,11 @@ export class Coverage {
   }
 
   #compareAll(sub: SchemaNode, other: SchemaNode, { depth, members }: CoverPlace): Rest {
-    const own = constraintsOfAll(sub)
+    const own = inPlace(sub)
     if (own.some(({ kind }) => kind === 'never')) return FIRM
     const isAdmitted = typesAdmitted(own)
     const below = { depth: depth + 1, members }
-    return all(constraintsOfAll(other), (asked) => {
+    return all(inPlace(other), (asked) => {
       const type = constrainedType(asked)
       if (type !== null && !isAdmitted(type)) return FIRM
       return this.#follows(asked, own, sub, below)
@@ -210,6 +210,10 @@ function some<Item>(items: Iterable<Item>, prove: (item: Item) => Rest): Rest {
     if (rest !== FAILED) return rest
   }
   return FAILED
+}
+
+function isShape(constraint: Constraint): constraint is Shape {
+  return constraint.kind === 'shape'
 }
 
 function typesAdmitted(constraints: Constraints): (type: ReturnType<typeof jsonTypeOf>) => boolean {

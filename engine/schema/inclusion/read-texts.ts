@@ -3,7 +3,6 @@ import { opposite } from './literals.ts'
 import { jsonTypeOf, type JsonType, type TextType } from './model.ts'
 import { valuesConstraint } from './nodes.ts'
 import { NUMBER_TEXT, TEXTS, TEXT_TYPES, textTypeOf } from './reading.ts'
-import { openFor } from './answer.ts'
 import { conditionsOf, findNumber, findText, type Found, type Kept } from './scalars.ts'
 
 const NONE: Found = { kind: 'none' }
@@ -32,7 +31,7 @@ function findPlain(
   isMetBy: (text: string) => boolean | null,
 ): Found {
   const texts = kept.map(inner)
-  if (excludesType(texts, 'string')) return NONE
+  if (isClosed(texts, 'string')) return NONE
   const listed = listedIn(texts)
   const isPlain = (text: string): boolean => !typed.some((type) => type === textTypeOf(text))
   if (listed !== null) return among(listed.filter((one) => typeof one === 'string').filter(isPlain), isMetBy, true)
@@ -48,7 +47,7 @@ function findOfType(type: TextType, kept: readonly Kept[], isMetBy: (text: strin
   // Conditions on the value of the text, and those on the text itself.
   const values = kept.filter((one) => isTyped(one, type)).map(inner)
   const texts = kept.filter((one) => !isTyped(one, type)).map(inner)
-  if (excludesType(values, type) || excludesType(texts, 'string')) return NONE
+  if (isClosed(values, type) || isClosed(texts, 'string')) return NONE
   const listed = listedIn(texts)
   if (listed !== null) {
     const ofNumbers = listed.filter((one) => typeof one === 'string').filter((text) => textTypeOf(text) === type)
@@ -80,7 +79,7 @@ function isNot(text: string): Kept {
 }
 
 /** Whether the types that are named, or listed, exclude a type. */
-function excludesType(kept: readonly Kept[], type: JsonType): boolean {
+function isClosed(kept: readonly Kept[], type: JsonType): boolean {
   return kept.some(({ constraint, isMet }) => {
     if (constraint.kind === 'types') return constraint.types.has(type) !== isMet
     if (constraint.kind === 'never') return isMet
@@ -100,4 +99,8 @@ function among(texts: readonly string[], isMetBy: (text: string) => boolean | nu
   const value = texts[verdicts.indexOf(true)]
   if (value !== undefined) return { kind: 'found', value }
   return isAll && !verdicts.includes(null) ? NONE : openFor('values written as text')
+}
+
+function openFor(why: string): Found {
+  return { kind: 'open', why }
 }
