@@ -137,6 +137,20 @@ const REQUEST: readonly Row[] = [
     'breaking',
   ],
   [
+    'a type with a suffix beside the type of that suffix',
+    taking({ 'application/json': { schema: ONE } }),
+    taking({ 'application/json': { schema: ONE }, 'application/json-patch+json': { schema: LIST } }),
+    'info',
+    'breaking',
+  ],
+  [
+    'the type of a suffix instead of one with it',
+    taking({ 'application/vnd.a+json': {} }),
+    taking({ 'application/json': {} }),
+    'breaking',
+    'breaking',
+  ],
+  [
     'the schema behind a range',
     taking({ 'application/json': { schema: NONE }, '*/*': { schema: NONE } }),
     taking({ '*/*': { schema: ONE } }),
@@ -219,6 +233,20 @@ const RESPONSE: readonly Row[] = [
     answering({ 'text/plain': {} }),
     answering({ 'text/csv': {} }),
     'breaking',
+    'breaking',
+  ],
+  [
+    'a type with a suffix beside another answer',
+    answering({ 'application/json': { schema: ONE } }),
+    answering({ 'application/json': { schema: ONE }, 'application/json-patch+json': { schema: LIST } }),
+    'info',
+    'breaking',
+  ],
+  [
+    'a type with a suffix instead of the type of that suffix',
+    answering({ 'application/json': {} }),
+    answering({ 'application/problem+json': {} }),
+    'info',
     'breaking',
   ],
   [
