@@ -157,6 +157,7 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
   ],
 
   ['a reply', {}, reply(toReplies), 'info', 'breaking'],
+  ['a reply to what is sent', {}, { sending: { reply: toReplies } }, 'dangerous', 'breaking'],
   ['the channel of a reply', reply(toReplies), reply({ channel: ref('channels/others') }), 'breaking', 'breaking'],
   [
     'the address of a reply',
