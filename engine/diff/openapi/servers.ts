@@ -123,19 +123,19 @@ function possibleAddresses({ url, located }: ServerUrl, isSchemeOpen: boolean): 
 }
 
 /** A caller fills in an address with the allowed values of its variables, or with their defaults. */
-function compareServerVariables(walk: Walk, before: ServerUrl, after: ServerUrl): void {
-  if (before.located === null || after.located === null) return
-  const base = new Map(membersAt(before.located, 'variables'))
-  const head = new Map(membersAt(after.located, 'variables'))
-  const names = variableNames(after.url)
-  for (const [index, baseName] of variableNames(before.url).entries()) {
+function compareServerVariables(walk: Walk, { url: baseUrl, located: one }: ServerUrl, head: ServerUrl): void {
+  const { located: other } = head
+  if (one === null || other === null) return
+  const [baseVariables, headVariables] = [one, other].map((owner) => new Map(membersAt(owner, 'variables')))
+  const names = variableNames(head.url)
+  for (const [index, baseName] of variableNames(baseUrl).entries()) {
     const name = names[index] ?? baseName
-    const [before, located] = [base.get(baseName)?.value, head.get(name)]
-    if (located === undefined) continue
-    const { value: after } = located
-    if (!isRecord(before) || !isRecord(after)) continue
+    const [before, located] = [baseVariables?.get(baseName)?.value, headVariables?.get(name) ?? null]
+    if (!isRecord(before)) continue
+    // Nobody knows what to fill in for a variable without a definition.
+    const after = isRecord(located?.value) ? located.value : { default: null }
     const emit = (part: OpenApiFacts['server-variable']['part'], from: unknown, to: unknown): void =>
-      reportChanged(walk, 'server-variable', { name, part }, { located, before: from, after: to })
+      reportChanged(walk, 'server-variable', { name, part }, { located: located ?? other, before: from, after: to })
     if (before.default !== after.default) emit('default', before.default, after.default)
     const [baseValues, headValues] = [textsOf(before.enum), textsOf(after.enum)]
     const { added, removed } = changedTexts(baseValues, headValues)

@@ -471,6 +471,7 @@ const SERVERS: readonly Row[] = [
     'dangerous',
     'dangerous',
   ],
+  ['the definition of a variable', at(ZONE, { zone: ZONES }), at(ZONE, {}), 'dangerous', 'none'],
   ['another port', at('https://a.example.com', {}), at('https://a.example.com:8443', {}), 'dangerous', 'dangerous'],
   ['a first server with a path', call({}), at('/v2', {}), 'dangerous', 'dangerous'],
   ['a first server with a host and a path', call({}), at('https://a.example.com/v2', {}), 'dangerous', 'dangerous'],
