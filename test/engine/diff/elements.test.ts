@@ -221,6 +221,7 @@ const RESPONSE: readonly Row[] = [
     'breaking',
     'breaking',
   ],
+  ['the first media type of an answer', call({}), answering({ 'text/plain': {} }), 'info', 'breaking'],
   [
     'a media type of an answer',
     answering({ 'text/plain': {} }),
@@ -351,6 +352,7 @@ const OF_WEBHOOKS: Readonly<Record<string, readonly [forth: Worst, back: Worst]>
   'the first schema of a media type': ['info', 'dangerous'],
   'a success status': ['info', 'breaking'],
   'another error status': ['info', 'dangerous'],
+  'the first media type of an answer': ['dangerous', 'breaking'],
   'an optional header': ['info', 'dangerous'],
   'a required header': ['breaking', 'dangerous'],
   'requiredness of a header': ['breaking', 'info'],
