@@ -62,7 +62,8 @@ function isSameCredential(offered: Credential, needed: Credential): boolean {
 
 /** Whether callers that held the credential can still obtain it, with everything that is required of it. */
 function isObtainable(offered: Credential, needed: Credential): boolean {
-  const isWantedDefined = needed.scopes.every((scope) => needed.defined?.has(scope) ?? true)
+  // A scheme that no longer lists scopes offers none.
+  const isWantedDefined = needed.scopes.every((scope) => needed.defined?.has(scope) ?? offered.defined === null)
   const isHeldDefined = offered.scopes.every((scope) => offered.defined?.has(scope) ?? true)
   return isSameCredential(offered, needed) && hasScopes(offered, needed) && (isWantedDefined || !isHeldDefined)
 }

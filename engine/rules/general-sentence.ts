@@ -69,6 +69,7 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'the provider also reads the answer {status}': 'the provider also reads a further answer',
   'the provider reads only some of the answers {status}': 'the provider reads only some answers of a range',
   'the answer {status} may be {name}': 'an answer may have a further media type',
+  'the answer {status} has a body now: {name}': 'an answer has a body now',
   'the answer {status} may no longer be {name}': 'an answer may no longer have one of its media types',
   'the request body may be {name}': 'the request body may have a further media type',
   'the request body may no longer be {name}': 'the request body may no longer have one of its media types',

@@ -170,6 +170,12 @@ export function effectiveParameters(
   return withInherited(parametersOf(contract, operation.located), item.parameters)
 }
 
+/** The fields of a form that an operation of Swagger 2.0 sends, or its body. */
+export function sentParameters(contract: OpenApiContract, item: PathItem, operation: Operation): readonly Parameter[] {
+  const all = withInherited(allParametersOf(contract, operation.located), allParametersOf(contract, item.located))
+  return all.filter(({ place }) => place === 'body' || place === 'formData')
+}
+
 /** Parameters, and those of their owner that they do not override. */
 function withInherited(own: readonly Parameter[], inherited: readonly Parameter[]): readonly Parameter[] {
   if (inherited.length === 0) return own

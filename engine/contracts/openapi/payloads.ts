@@ -5,9 +5,9 @@
 import { lookupTable } from '../../common/lookup-table.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
 import {
-  allParametersOf,
   membersAt,
   objectAt,
+  sentParameters,
   type OpenApiContract,
   type Operation,
   type Parameter,
@@ -138,8 +138,7 @@ function requiredNames(value: unknown): readonly string[] | null {
 }
 
 function swaggerBody(contract: OpenApiContract, item: PathItem, operation: Operation): Body | null {
-  const own = allParametersOf(contract, operation.located)
-  const parameters = [...own, ...allParametersOf(contract, item.located)]
+  const parameters = sentParameters(contract, item, operation)
   const body = parameters.find(({ place }) => place === 'body')
   if (body !== undefined) {
     const schema = memberOf(body.located, 'schema')

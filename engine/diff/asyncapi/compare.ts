@@ -278,7 +278,8 @@ function compareReply(
   } else if (before.reply !== null) {
     walk.add({ rule: 'asyncapi-reply-removed', subject: where, side: 'base', located: before.reply.located })
   } else if (after.reply !== null) {
-    walk.add({ rule: 'asyncapi-reply-added', subject: where, side: 'head', located: after.reply.located })
+    const rule = operation.action === 'send' ? 'asyncapi-reply-expected' : 'asyncapi-reply-added'
+    walk.add({ rule, subject: where, side: 'head', located: after.reply.located })
   }
 }
 

@@ -24,9 +24,10 @@ export function compareVariables(walk: AsyncWalk, base: AsyncServer, head: Async
   const names = parameterNames(head.url)
   for (const [index, baseName] of parameterNames(base.url).entries()) {
     const name = names[index] ?? baseName
-    const [held, located] = [memberIn(base.variables, baseName), memberIn(head.variables, name)]
-    if (held === null || located === null) continue
-    const [before, after] = [serverVariable(held.value), serverVariable(located.value)]
+    const [held, defined] = [memberIn(base.variables, baseName), memberIn(head.variables, name)]
+    if (held === null) continue
+    const [before, after] = [serverVariable(held.value), serverVariable(defined?.value)]
+    const located = defined ?? head.located
     const place = { subject: `${of} variable ${name}`, name, side: 'head', located } as const
     const values = { before: before.values, after: after.values }
     if (!isSubset(before.values, after.values)) {

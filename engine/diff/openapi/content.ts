@@ -27,7 +27,9 @@ export function compareContent(
     const cover = coveringMediaType(base, name)
     if (cover !== null) compareMedia(walk, cover, media, place)
     if (place.direction === 'request' && cover !== null) continue
-    reportAdded(walk, 'media-type', { ...facts, action: 'added', name }, { located, after: name })
+    // Receivers that a provider calls answered without a body.
+    const action = base.length === 0 && place.of === 'callback-response' ? 'introduced' : 'added'
+    reportAdded(walk, 'media-type', { ...facts, action, name }, { located, after: name })
   }
   for (const [before, after] of kept) {
     if (place.direction === 'request') reportRequestNames(walk, before, after, place)

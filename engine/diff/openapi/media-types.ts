@@ -51,8 +51,13 @@ export function relationOf(before: string, after: string): Relation {
     if (isTypeWithin(head, base)) return isReadAlike(base, head) ? 'changed' : 'exchanged'
     return isTypeWithin(base, head) ? 'generalized' : 'exchanged'
   }
-  if (isTypeWithin(base, head)) return 'generalized'
-  return isTypeWithin(head, base) ? 'specialized' : 'unrelated'
+  if (isTypeWithin(base, head) || isSuffixOf(head, base)) return 'generalized'
+  return isTypeWithin(head, base) || isSuffixOf(base, head) ? 'specialized' : 'unrelated'
+}
+
+/** Readers of JSON can read `application/problem+json` (RFC 6839 §3.1). Receivers of JSON may refuse its name. */
+function isSuffixOf(whole: Name, part: Name): boolean {
+  return part.suffix !== '' && isTypeWithin({ ...part, subtype: part.suffix, suffix: '' }, whole)
 }
 
 /** Whether every text of the media type `part` is one of the media type `whole`. */
@@ -69,7 +74,7 @@ function isSameEssence(a: Name, b: Name): boolean {
   return a.type === b.type && a.subtype === b.subtype && a.suffix === b.suffix
 }
 
-/** `application/problem+json` is JSON. A range contains its members. A parameter makes a type more specific. */
+/** A range contains its members. A parameter makes a type more specific. */
 function isTypeWithin(part: Name, whole: Name): boolean {
   if (whole.charset !== null && (part.charset ?? UTF_8) !== whole.charset) return false
   const stated = significantParameters(part)
@@ -77,8 +82,7 @@ function isTypeWithin(part: Name, whole: Name): boolean {
   if (whole.type === '*') return true
   if (part.type !== whole.type) return false
   if (whole.subtype === '*') return whole.suffix === '' || whole.suffix === part.suffix
-  const isSuffix = whole.suffix === '' && part.suffix === whole.subtype
-  return isSameEssence(part, whole) || isSuffix
+  return isSameEssence(part, whole)
 }
 
 /** Whether text of two types of one essence has one encoding. That of other types, as of XML, is in the text itself. */

@@ -1,5 +1,5 @@
 /** Parameters of one operation and its path, matched by location and name. */
-import { effectiveParameters, parametersOf, type Parameter } from '../../contracts/openapi/contract.ts'
+import { effectiveParameters, parametersOf, sentParameters, type Parameter } from '../../contracts/openapi/contract.ts'
 import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.ts'
 import { dayOf, lifecycleChange, removalNotice } from '../../schema/lifecycle.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
@@ -9,6 +9,7 @@ import type { OperationSide, OperationWalk } from './walk.ts'
 import { anySchema, styleOf, writingChange } from './serialization.ts'
 
 export function compareParameters(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
+  compareFormFields(walk, before, after)
   const base = effectiveParameters(walk.base, before.item, before.operation)
   const head = effectiveParameters(walk.head, after.item, after.operation)
   if (base.length === 0 && head.length === 0) return
@@ -22,6 +23,14 @@ export function compareParameters(walk: OperationWalk, before: OperationSide, af
   }
   reportMovedParameters(walk, kept)
   for (const [before, after] of kept) compareParameter(walk, before, after)
+}
+
+/** The fields of a form are compared as a body (Swagger 2.0), apart from what is no schema. */
+function compareFormFields(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
+  if (!walk.base.isSwagger || !walk.head.isSwagger) return
+  const base = sentParameters(walk.base, before.item, before.operation)
+  const head = sentParameters(walk.head, after.item, after.operation)
+  for (const [one, other] of matchByKey(base, head, parameterKey).kept) compareEmptiness(walk, one, other)
 }
 
 function parameterKey({ place, name }: Parameter): string {
@@ -109,14 +118,7 @@ function compareParameter(walk: OperationWalk, base: Parameter, head: Parameter)
       head.isRequired,
     )
   }
-  const [baseEmpty, headEmpty] = [base.value.allowEmptyValue === true, head.value.allowEmptyValue === true]
-  if (baseEmpty !== headEmpty)
-    reportParameter(
-      `${prefix}parameter-empty`,
-      { ...of, action: headEmpty ? 'became' : 'ceased' },
-      baseEmpty,
-      headEmpty,
-    )
+  compareEmptiness(walk, base, head)
   const life = lifecycleChange(base.lifecycle, head.lifecycle, walk.options)
   if (life !== null && prefix === '')
     reportParameter('parameter-lifecycle', { ...of, ...life }, base.lifecycle.sunset, head.lifecycle.sunset)
@@ -140,4 +142,11 @@ function compareParameter(walk: OperationWalk, base: Parameter, head: Parameter)
     before ?? anySchema(base.located),
     after ?? anySchema(located),
   )
+}
+
+function compareEmptiness(walk: OperationWalk, base: Parameter, { name, place, located, value }: Parameter): void {
+  const [before, after] = [base.value.allowEmptyValue === true, value.allowEmptyValue === true]
+  if (before === after) return
+  const facts = { name, place, action: after ? 'became' : 'ceased' } as const
+  reportChanged(walk, `${walk.exchange.prefix}parameter-empty`, facts, { located, before, after })
 }

@@ -182,8 +182,9 @@ function withdrawnScopes(
   const held = new Map(alternatives.flatMap(({ credentials }) => credentials.map((one) => [one.scheme, one] as const)))
   return [...held.values()].flatMap(({ scheme, defined: before }) => {
     const definition = definitions.get(names.get(scheme) ?? scheme)
-    const after = definition === undefined ? null : scopesOf(definition)
-    if (before === null || after === null) return []
+    if (before === null || definition?.type !== 'oauth2') return []
+    // A list that became empty offers no scope.
+    const after = scopesOf(definition) ?? new Set()
     return [...before].filter((scope) => !after.has(scope)).map((scope) => [scheme, scope] as const)
   })
 }

@@ -14,6 +14,8 @@ interface ServerUrl {
   readonly located: Located | null
 }
 
+type Contract = Walk['base']
+
 /** A list of servers, and the part of the contract that uses them. */
 interface ServerList {
   readonly owner: Located
@@ -22,7 +24,9 @@ interface ServerList {
 
 /** The list for the whole interface. */
 export function compareInterfaceServers(walk: Walk): void {
-  compareServerLists(walk, serversOf(walk.base), serversOf(walk.head))
+  const { base, head } = walk
+  const host = impliedHost([base, schemesOf(base)], [head, schemesOf(head)])
+  compareServerLists(walk, interfaceServers(base, host), interfaceServers(head, host))
 }
 
 /**
@@ -30,17 +34,29 @@ export function compareInterfaceServers(walk: Walk): void {
  * in force on both sides.
  */
 export function compareOperationServers(walk: Walk, before: OperationSide, after: OperationSide): void {
-  const [base, head] = [ownServers(before), ownServers(after)]
+  const { base, head } = walk
+  const host = impliedHost([base, schemesOf(base, before)], [head, schemesOf(head, after)])
+  const [baseOwn, headOwn] = [ownServers(base, before, host), ownServers(head, after, host)]
   // Both use those of the interface, which are reported once.
-  if (base === null && head === null) return
-  compareServerLists(walk, base ?? inherited(walk.base, before), head ?? inherited(walk.head, after))
+  if (baseOwn === null && headOwn === null) return
+  compareServerLists(walk, baseOwn ?? inherited(base, before, host), headOwn ?? inherited(head, after, host))
 }
 
-function inherited(contract: Walk['base'], { operation: { located: owner } }: OperationSide): ServerList {
-  return { owner, servers: serversOf(contract).servers }
+function inherited(
+  contract: Contract,
+  { operation: { located: owner } }: OperationSide,
+  host: string | null,
+): ServerList {
+  return { ...interfaceServers(contract, host), owner }
 }
 
-function ownServers({ item, operation: { located: owner } }: OperationSide): ServerList | null {
+function ownServers(contract: Contract, side: OperationSide, host: string | null): ServerList | null {
+  const { item, operation } = side
+  const owner = operation.located
+  if (contract.isSwagger) {
+    const isOwn = textsOf(operation.value.schemes).length > 0
+    return isOwn ? { owner, servers: swaggerServers(contract, schemesOf(contract, side), host) } : null
+  }
   const own = serversAt(owner)
   const servers = own.length > 0 ? own : serversAt(item.located)
   return servers.length > 0 ? { owner, servers } : null
@@ -107,19 +123,19 @@ function possibleAddresses({ url, located }: ServerUrl, isSchemeOpen: boolean): 
 }
 
 /** A caller fills in an address with the allowed values of its variables, or with their defaults. */
-function compareServerVariables(walk: Walk, before: ServerUrl, after: ServerUrl): void {
-  if (before.located === null || after.located === null) return
-  const base = new Map(membersAt(before.located, 'variables'))
-  const head = new Map(membersAt(after.located, 'variables'))
-  const names = variableNames(after.url)
-  for (const [index, baseName] of variableNames(before.url).entries()) {
+function compareServerVariables(walk: Walk, { url: baseUrl, located: one }: ServerUrl, head: ServerUrl): void {
+  const { located: other } = head
+  if (one === null || other === null) return
+  const [baseVariables, headVariables] = [one, other].map((owner) => new Map(membersAt(owner, 'variables')))
+  const names = variableNames(head.url)
+  for (const [index, baseName] of variableNames(baseUrl).entries()) {
     const name = names[index] ?? baseName
-    const [before, located] = [base.get(baseName)?.value, head.get(name)]
-    if (located === undefined) continue
-    const { value: after } = located
-    if (!isRecord(before) || !isRecord(after)) continue
+    const [before, located] = [baseVariables?.get(baseName)?.value, headVariables?.get(name) ?? null]
+    if (!isRecord(before)) continue
+    // Nobody knows what to fill in for a variable without a definition.
+    const after = isRecord(located?.value) ? located.value : { default: null }
     const emit = (part: OpenApiFacts['server-variable']['part'], from: unknown, to: unknown): void =>
-      reportChanged(walk, 'server-variable', { name, part }, { located, before: from, after: to })
+      reportChanged(walk, 'server-variable', { name, part }, { located: located ?? other, before: from, after: to })
     if (before.default !== after.default) emit('default', before.default, after.default)
     const [baseValues, headValues] = [textsOf(before.enum), textsOf(after.enum)]
     const { added, removed } = changedTexts(baseValues, headValues)
@@ -157,17 +173,43 @@ function withPlainOrigin(url: string): string {
   )
 }
 
-/** The servers of the whole interface. In Swagger 2.0 they are made of schemes, host and base path. */
-function serversOf({ root, isSwagger }: Walk['base']): ServerList {
-  if (!isSwagger) return { owner: root, servers: serversAt(root) }
-  const value = isRecord(root.value) ? root.value : {}
-  const [host, path] = [textAt(value, 'host'), textAt(value, 'basePath') ?? '']
-  const schemes = textsOf(value.schemes).map((scheme) => `${scheme}:`)
+function interfaceServers(contract: Contract, host: string | null): ServerList {
+  const { root: owner, isSwagger } = contract
+  return { owner, servers: isSwagger ? swaggerServers(contract, schemesOf(contract), host) : serversAt(owner) }
+}
+
+/** In Swagger 2.0 servers are made of schemes, host and base path. */
+function swaggerServers(
+  contract: Contract,
+  schemes: readonly string[],
+  impliedHost: string | null,
+): readonly ServerUrl[] {
+  const host = hostOf(contract) ?? impliedHost
+  const path = (isRecord(contract.root.value) ? textAt(contract.root.value, 'basePath') : null) ?? ''
   const urls =
     host === null
       ? [path].filter((url) => url !== '')
-      : (schemes.length === 0 ? [''] : schemes).map((scheme) => `${scheme}//${host}${path}`)
-  return { owner: root, servers: urls.map((url) => ({ url, located: null })) }
+      : (schemes.length === 0 ? [''] : schemes.map((scheme) => `${scheme}:`)).map(
+          (scheme) => `${scheme}//${host}${path}`,
+        )
+  return urls.map((url) => ({ url, located: null }))
+}
+
+/** The schemes of Swagger 2.0 in force for an operation, or for the whole interface. */
+function schemesOf({ root }: Contract, side?: OperationSide): readonly string[] {
+  const own = textsOf(side?.operation.value.schemes)
+  return own.length === 0 && isRecord(root.value) ? textsOf(root.value.schemes) : own
+}
+
+function hostOf({ root }: Contract): string | null {
+  return isRecord(root.value) ? textAt(root.value, 'host') : null
+}
+
+/** The host of the contract, where both sides state schemes and neither names a host. Null: it is named, or unknown. */
+function impliedHost(...sides: readonly (readonly [Contract, readonly string[]])[]): string | null {
+  const isImplied = ([contract, schemes]: (typeof sides)[number]): boolean =>
+    contract.isSwagger && hostOf(contract) === null && schemes.length > 0
+  return sides.every(isImplied) ? '{host}' : null
 }
 
 /** Each address once. */

@@ -108,6 +108,16 @@ const ROWS = {
     effect: 'widens',
     sentence: 'the operation is now replied to',
   },
+  'asyncapi-reply-expected': {
+    level: 'dangerous',
+    direction: 'request',
+    kind: 'existence',
+    action: 'added',
+    effect: 'may-narrow',
+    sentence: 'the application now expects a reply to what it sends',
+    why: 'Receivers that do not reply keep the application waiting.',
+    fix: 'Go on working without a reply until all receivers send one.',
+  },
   'asyncapi-reply-removed': {
     level: 'breaking',
     direction: 'none',

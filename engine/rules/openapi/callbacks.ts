@@ -236,6 +236,13 @@ export const CALLBACK_RULES: readonly Section[] = [
       ),
       row(
         'media-type',
+        { of: 'callback-response', action: 'introduced' },
+        'callback-response-body-introduced',
+        'may-narrow',
+        'the answer {status} has a body now: {name}',
+      ),
+      row(
+        'media-type',
         { of: 'callback-response', action: 'removed' },
         'callback-response-media-type-removed',
         'narrows',

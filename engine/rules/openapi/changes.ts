@@ -133,7 +133,7 @@ export interface OpenApiFacts {
   readonly link: OfAnswer & { readonly action: CameOrWent | 'changed' }
   readonly 'media-type': OfPayload &
     ChangeWords & {
-      readonly action: CameOrWent | 'generalized' | 'specialized' | 'changed' | 'exchanged'
+      readonly action: CameOrWent | 'introduced' | 'generalized' | 'specialized' | 'changed' | 'exchanged'
       readonly name?: string
     }
   readonly 'media-type-encoding': OfPayload & NamedElement & { readonly field: string }

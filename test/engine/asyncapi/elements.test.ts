@@ -69,9 +69,13 @@ const without = (holder: 'channels' | 'operations', name: string): Parts => {
   return { root: { [holder]: rest } }
 }
 const variable = (region: Json): Parts => ({ server: { host: '{region}.example', variables: { region } } })
-const oauth = (scopes: readonly string[], tokenUrl = 'https://id.example/t'): Json => ({
+const oauth = (
+  scopes: readonly string[],
+  tokenUrl = 'https://id.example/t',
+  availableScopes: Json = { a: 'a', b: 'b' },
+): Json => ({
   type: 'oauth2',
-  flows: { clientCredentials: { tokenUrl, availableScopes: { a: 'a', b: 'b' } } },
+  flows: { clientCredentials: { tokenUrl, availableScopes } },
   scopes,
 })
 const secured = (...security: readonly Json[]): Parts => ({ operation: { security } })
@@ -157,6 +161,7 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
   ],
 
   ['a reply', {}, reply(toReplies), 'info', 'breaking'],
+  ['a reply to what is sent', {}, { sending: { reply: toReplies } }, 'dangerous', 'breaking'],
   ['the channel of a reply', reply(toReplies), reply({ channel: ref('channels/others') }), 'breaking', 'breaking'],
   [
     'the address of a reply',
@@ -280,6 +285,7 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
   ['security of an operation', {}, secured(key), 'breaking', 'dangerous'],
   ['a further way in', secured(key), secured(key, user), 'dangerous', 'breaking'],
   ['another scheme', secured(key), secured(user), 'breaking', 'breaking'],
+  ['all listed scopes', secured(oauth(['a'])), secured(oauth(['a'], undefined, {})), 'breaking', 'none'],
   ['a scope', secured(oauth(['a'])), secured(oauth(['a', 'b'])), 'breaking', 'dangerous'],
   [
     'the token address',
@@ -395,6 +401,13 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     variable({ enum: ['a', 'b'], default: 'b' }),
     'dangerous',
     'dangerous',
+  ],
+  [
+    'the definition of a variable',
+    variable({ default: 'a' }),
+    { server: { host: '{region}.example', variables: {} } },
+    'dangerous',
+    'none',
   ],
   [
     'a list of values of a variable',

@@ -166,6 +166,8 @@ suite('the security of an operation', () => {
     ['flow that went', token, flow({}), broken],
     ['flow that came', flow({}), token, ['dangerous api-security-loosened']],
     ['scope that is required and no longer offered', flow({}), flow({}, { write: '' }), broken],
+    ['scopes that are listed no more', flow({}), flow({}, {}), broken],
+    ['scopes that are listed first', flow({}, {}), flow({}), []],
     ['scope that is no longer offered', flow({}), flow({}, { read: '' }), ['breaking api-security-scope-withdrawn']],
     ['discovery address', oidc, { type: 'openIdConnect', openIdConnectUrl: 'https://other.example.com/' }, broken],
     ['description', basic, { type: 'http', scheme: 'basic', description: 'Ask us.' }, []],
