@@ -6,7 +6,7 @@ import type { Direction, Level } from '../model/finding.ts'
 import { adviceOf, type Advice } from './advice.ts'
 import { generalSentence } from './general-sentence.ts'
 import type { Effect, Rule, Variance } from './rule.ts'
-import { nameValue } from '../schema/values.ts'
+import { ABSENT, nameValue } from '../schema/values.ts'
 
 export interface RuleRow {
   readonly level: Level
@@ -17,6 +17,8 @@ export interface RuleRow {
   readonly effect: Effect
   /** What happened. `{name}`, `{before}`, `{after}` and `{detail}` are filled in. */
   readonly sentence: string
+  /** How the sentence names a value that the contract does not state. Default: `(absent)`. */
+  readonly absent?: string
   /** The general form, for lists of rules. If absent, `generalSentence` derives it from `sentence`. */
   readonly lists?: string
   readonly why: string
@@ -48,10 +50,9 @@ export function section(shared: Shared, rows: Readonly<Record<string, OwnRow>>):
 }
 
 /** A rule in the form from which findings are made. */
-export interface ContractRule {
+export interface ContractRule extends Pick<RuleRow, 'sentence' | 'absent'> {
   readonly rule: Rule
   readonly advice: Advice
-  readonly sentence: string
 }
 
 /** The rules of a table of rows, by id. */
@@ -60,9 +61,10 @@ export function contractRules(rows: RuleRows): ReadonlyMap<string, ContractRule>
 }
 
 function contractRule(id: string, row: RuleRow): ContractRule {
-  const { level, direction, area, kind, action, effect, sentence, lists = generalSentence(sentence), why, fix } = row
+  const { level, direction, area, kind, action, effect, sentence, absent, why, fix } = row
+  const { lists = generalSentence(sentence) } = row
   const rule = { id, level, direction, area, kind, action, effect, description: lists, because: why }
-  return { rule, advice: { explanation: why, fix }, sentence }
+  return { rule, advice: { explanation: why, fix }, sentence, ...(absent !== undefined && { absent }) }
 }
 
 /** The values that a sentence may name. */
@@ -93,12 +95,15 @@ export function judgeById<Id extends string>(
   return { rowOf, adviceOf }
 }
 
-/** The sentence of a finding with its values. A missing value is a fault of the walker, so it throws. */
-export function filledIn(sentence: string, words: Words): string {
-  return sentence.replaceAll(/\{(\w+)\}/g, (_, word: string) => {
+/**
+ * The sentence of a finding with its values. A missing value is a fault of the walker, so it throws. Null: the contract
+ * does not state the value, so the sentence does not quote it.
+ */
+export function filledIn({ sentence, absent = ABSENT }: Pick<RuleRow, 'sentence' | 'absent'>, words: Words): string {
+  return sentence.replaceAll(/(`?)\{(\w+)\}\1/g, (_, quote: string, word: string) => {
     const value = Object.hasOwn(words, word) ? words[word] : undefined
     if (value === undefined) throw new Error(`nothing was given for {${word}} of “${sentence}”`)
-    return nameValue(value)
+    return value === null ? absent : `${quote}${nameValue(value) || '""'}${quote}`
   })
 }
 

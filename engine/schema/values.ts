@@ -123,6 +123,9 @@ function listOf(schema: JsonRecord, keyword: string): readonly unknown[] | null 
   return Array.isArray(value) ? value : null
 }
 
+/** How reports name a value that the contract does not state. A stated null is a value. */
+export const ABSENT = '(absent)'
+
 /** A value as people write it; the members of an object in one order, whatever order the document has. */
 export function nameValue(value: unknown): string {
   if (value === undefined) return 'undefined'

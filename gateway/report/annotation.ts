@@ -72,8 +72,9 @@ export function reachedNames({ operations, tools }: Pick<ReportGroup, 'operation
 /** The change and what it reaches, when that is little: enough to distinguish it from its neighbours in a list of titles. */
 export function titleText(group: ReportGroup): string {
   const [first, ...rest] = reachedNames(group)
-  const reach = first === undefined ? '' : rest.length === 0 ? ` (${first})` : ` (${rest.length + 1} places)`
-  return `${printable(group.message)}${reach}`
+  const message = printable(group.message)
+  if (first === undefined || (rest.length === 0 && message.includes(`\`${first}\``))) return message
+  return `${message} (${rest.length === 0 ? first : `${rest.length + 1} places`})`
 }
 
 export function detailLines(group: ReportGroup, pair: ReportedPair): readonly string[] {

@@ -11,6 +11,7 @@ import {
   type Finding,
   type FindingGroup,
   type Level,
+  type Occurrence,
   type Operation,
 } from '../../engine/internal.ts'
 
@@ -144,13 +145,19 @@ const SHOWN = 3
 
 /** The message of a group with the parameters, headers and payloads that it reaches: `… (query parameter limit)`. */
 function messageWithPlaces({ message, occurrences, unlisted = 0 }: FindingGroup): string {
-  const places = [...new Set(occurrences.map((occurrence) => placeIn(occurrence.message, message)))].filter(
-    (place) => place !== '',
-  )
+  const named = occurrences.map((occurrence) => ({ ...occurrence, place: placeIn(occurrence.message, message) }))
+  const places = [...new Set(named.flatMap((one) => (one.place === '' || isItsOperation(one) ? [] : [one.place])))]
   if (places.length === 0) return message
   const rest = places.length - SHOWN
   const more = rest > 0 ? ` and ${rest} more` : unlisted > 0 ? ' and more' : ''
   return `${message} (${places.slice(0, SHOWN).join('; ')}${more})`
+}
+
+/** Whether a place is only the operation, which reports list beside the message: `query note`, `/notes.v1.Notes/Get`. */
+function isItsOperation({ place, operation }: Pick<Occurrence, 'operation'> & { readonly place: string }): boolean {
+  if (operation === null) return false
+  const { method, path } = operation
+  return place === path || place.toUpperCase() === `${method} ${path}`.toUpperCase()
 }
 
 /** What a place says beyond the change; its own wording of the change may be another one. */

@@ -1,6 +1,6 @@
 /** A comparison for a person at a terminal: groups, worst first, each with its place, why it breaks and how to fix it. */
 import { styleText } from 'node:util'
-import { LEVELS, type Level } from '../../engine/internal.ts'
+import { ABSENT, LEVELS, type Level } from '../../engine/internal.ts'
 import { countText, incompleteLine, type DiffReport, type ReportGroup } from './diff-report.ts'
 import { placeText, type NamedPair } from './annotation.ts'
 import { printable } from './printable.ts'
@@ -121,7 +121,7 @@ export function changeLines(change: DecidingChange, isColoured: boolean): readon
 }
 
 function valueText(value: unknown): string {
-  if (value === null || value === undefined) return '(absent)'
+  if (value === null || value === undefined) return ABSENT
   const text = JSON.stringify(value)
   return printable(text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text)
 }

@@ -11,10 +11,10 @@ const WIDE = [
 const WAITS = [60, 300, 900, 3600, 14_400, 43_200, 86_400, 259_200, 604_800]
 const LONG = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** One row a metric. `buckets` (seconds) make it a histogram. */
+/** One row a metric. `buckets` (seconds) make it a histogram. A summary has the label `quantile`, and no sum or count. */
 export interface MetricSpec {
   readonly name: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
   readonly labels: readonly string[]
   readonly help: string
   readonly buckets?: readonly number[]
@@ -614,7 +614,7 @@ export const METRICS = [
   },
   {
     name: 'preflight_event_loop_delay_seconds',
-    type: 'gauge',
+    type: 'summary',
     labels: ['quantile'],
     help: 'Delay of the event loop of the main thread since the last scrape, by quantile: 0.5, 0.99, 1 (the longest).',
   },

@@ -25,7 +25,7 @@ export const METRICS_TYPES: Readonly<Record<MetricsForm, string>> = {
 /** Counts by name: a name or label outside the table does not compile. */
 export interface Metrics {
   count<Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>, by?: number): void
-  set<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, value: number): void
+  set<Name extends NameOf<'gauge' | 'summary'>>(name: Name, labels: LabelsOf<Name>, value: number): void
   add<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>, by: number): void
   /** Sets the only series of a gauge to 1: those that named what was before end. */
   setOnly<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>): void
@@ -119,12 +119,12 @@ class RenderedMetric {
 interface ValueOptions {
   readonly name: string
   readonly help: string
-  readonly type: 'counter' | 'gauge'
+  readonly type: Exclude<MetricSpec['type'], 'histogram'>
   readonly labels: readonly string[]
   readonly onOverflow: () => void
 }
 
-/** A counter or gauge, counted in place and rendered at each scrape. */
+/** A counter, gauge or summary, counted in place and rendered at each scrape. */
 class ValueTally {
   readonly #options: ValueOptions
   readonly #series: SeriesTable<{ readonly labels: Labels; value: number }>

@@ -3,6 +3,7 @@
  * certificates, and default metrics, with OpenTelemetry: 80 modules that nothing here calls.
  */
 import { createRequire } from 'node:module'
+import type { MetricSpec } from './metric-table.ts'
 import type { Registry as PrometheusRegistry } from 'prom-client'
 
 const require = createRequire(import.meta.url)
@@ -27,7 +28,7 @@ export interface ReadValue {
 export interface ReadMetric {
   readonly name: string
   readonly help: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly type: MetricSpec['type']
   readonly values: readonly ReadValue[]
 }
 

@@ -59,15 +59,12 @@ async function cloned(t: TestContext): Promise<Clone> {
   const listen = Object.entries({ PROXY: '15080', API: '15081', ADMIN: '15090' })
     .map(([name, port]) => `PREFLIGHT_${name}_LISTEN=127.0.0.1:${free.get(port) ?? '0'}`)
     .join(' ')
-  const program = `"${process.execPath}" --disable-warning=ExperimentalWarning "${join(ROOT, 'gateway/preflight.js')}"`
-  const script = `#!/bin/sh\ncase "$*" in *hub.yaml*) ;; *) export ${listen} ;; esac\nexec ${program} "$@"\n`
-  writeFileSync(join(folder, 'preflight'), script, { mode: 0o755 })
   return {
     folder,
     listen,
     withFreePorts,
     environment: {
-      PATH: [folder, dirname(process.execPath), process.env['PATH'] ?? ''].join(':'),
+      PATH: [dirname(process.execPath), process.env['PATH'] ?? ''].join(':'),
       HOME: folder,
       PREFLIGHT_HOME: join(folder, '.preflight'),
     },
@@ -77,7 +74,7 @@ async function cloned(t: TestContext): Promise<Clone> {
 /** The marks tell which step printed what; the shell ends with its jobs. */
 function scriptOf(steps: readonly PastedStep[]): string {
   const parts = steps.map(({ script }, index) => `echo "<step ${index}>"\n${script}`)
-  return ['set -m', "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT", ...parts].join('\n')
+  return ['set -m', "trap 'kill -- $(jobs -p | sed s/^/-/) 2>/dev/null; wait' EXIT", ...parts].join('\n')
 }
 
 async function printedBy(clone: Clone, steps: readonly PastedStep[]): Promise<readonly string[]> {
@@ -119,14 +116,22 @@ const TWO_TERMINALS: PastedStep = {
 const TASKS = join(import.meta.dirname, '../../docs/tasks')
 const PAGES = readdirSync(TASKS).filter((name) => name.endsWith('.md') && name !== 'README.md')
 
+/** The function of docs/tasks/README.md, which gets free ports. */
+function preflightFunction({ listen }: Clone): readonly PastedStep[] {
+  const calls = `*hub.yaml*) stated_preflight "$@" ;; *) ${listen} stated_preflight "$@" ;;`
+  const withPorts = `eval "stated_$(declare -f preflight)"; preflight() { case "$*" in ${calls} esac; }`
+  return [...stepsOf('docs/tasks/README.md'), { script: withPorts, prints: [] }]
+}
+
 for (const page of PAGES)
   test(`docs/tasks/${page} can be pasted as it stands`, async (t) => {
-    const steps = stepsOf(`docs/tasks/${page}`)
+    const shown = stepsOf(`docs/tasks/${page}`)
     assert.ok(
-      steps.some(({ prints }) => prints.length > 0),
+      shown.some(({ prints }) => prints.length > 0),
       'it shows what its commands print',
     )
     const clone = await cloned(t)
+    const steps = [...preflightFunction(clone), ...shown]
     const printed = await printedBy(clone, steps)
     assertPrints(steps, printed)
   })

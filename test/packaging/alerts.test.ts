@@ -26,9 +26,11 @@ const shown = DASHBOARDS.flatMap(({ rows }) => rows)
   .flatMap(({ queries }) => queries.map(({ expr }) => expr))
 
 /** Debian's package prometheus has it; .ci/run installs that. */
-async function promtool(t: TestContext, ...argv: readonly string[]): Promise<void> {
+async function promtool(t: TestContext, argv: readonly string[], input = ''): Promise<void> {
   const tool = process.env['PREFLIGHT_PROMTOOL'] ?? 'promtool'
-  const failure: unknown = await run(tool, [...argv]).catch((error: unknown) => error)
+  const running = run(tool, [...argv])
+  running.child.stdin?.end(input)
+  const failure: unknown = await running.catch((error: unknown) => error)
   if (!(failure instanceof Error)) return
   if (at(failure, 'code') !== 'ENOENT') assert.fail(`${textAt(failure, 'stdout')}${textAt(failure, 'stderr')}`)
   assert.notEqual(process.env['CI'], 'true', 'CI has no promtool: .ci/run must install it')
@@ -36,7 +38,12 @@ async function promtool(t: TestContext, ...argv: readonly string[]): Promise<voi
 }
 
 test('promtool reads the alerts, and each is raised by what it is about and by nothing near it', async (t) => {
-  await promtool(t, 'test', 'rules', CASES)
+  await promtool(t, ['test', 'rules', CASES])
+})
+
+test('promtool finds nothing to improve in a scrape', async (t) => {
+  const { metrics } = await startTestGateway(t)
+  await promtool(t, ['check', 'metrics'], await metrics.text())
 })
 
 test('every alert has a case', () => {
@@ -154,5 +161,5 @@ async function quietHour(t: TestContext): Promise<string> {
 }
 
 test('no alert fires in a quiet hour', async (t) => {
-  await promtool(t, 'test', 'rules', await quietHour(t))
+  await promtool(t, ['test', 'rules', await quietHour(t)])
 })

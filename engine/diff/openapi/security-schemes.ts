@@ -2,6 +2,7 @@
 import { membersAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
 import { memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
+import { ABSENT, nameValue } from '../../schema/values.ts'
 
 export function schemesOf({ root, isSwagger }: OpenApiContract): readonly (readonly [string, Located])[] {
   if (isSwagger) return membersAt(root, 'securityDefinitions')
@@ -16,10 +17,14 @@ export function schemesOf({ root, isSwagger }: OpenApiContract): readonly (reado
 export function schemeKind({ type, scheme, in: place, name }: JsonRecord): string {
   if (type === 'basic') return 'http basic'
   if (type === 'apiKey') {
-    const field = String(name)
-    return `apiKey ${String(place)} ${place === 'header' ? field.toLowerCase() : field}`
+    const field = statedText(name)
+    return `apiKey ${statedText(place)} ${place === 'header' ? field.toLowerCase() : field}`
   }
-  return type === 'http' ? `http ${String(scheme).toLowerCase()}` : String(type)
+  return type === 'http' ? `http ${statedText(scheme).toLowerCase()}` : statedText(type)
+}
+
+function statedText(value: unknown): string {
+  return value === undefined ? ABSENT : nameValue(value)
 }
 
 const SWAGGER_FLOWS: ReadonlyMap<string, string> = new Map([

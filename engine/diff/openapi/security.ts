@@ -89,7 +89,8 @@ function compareScheme(walk: Walk, scheme: SchemePair): void {
     const facts = { name, part, before, after }
     reportChanged(walk, 'component-scheme-changed', facts, { located, before, after })
   }
-  reportPart('type', schemeKind(base), schemeKind(head))
+  const [before, after] = [base, head].map((side) => (side.type === undefined ? null : schemeKind(side)))
+  reportPart('type', before, after)
   if (base.type === 'openIdConnect' && head.type === 'openIdConnect')
     reportPart('openIdConnectUrl', base.openIdConnectUrl, head.openIdConnectUrl)
   if (base.type !== 'oauth2' || head.type !== 'oauth2') return

@@ -10,7 +10,7 @@ import type { OperationSide, Walk } from './walk.ts'
 interface ServerUrl {
   /** As the contract writes it, with variables in braces. */
   readonly url: string
-  /** Null in Swagger 2.0, whose addresses have no variables. */
+  /** In Swagger 2.0 its host or base path, which have no variables. Null for a server that is not named. */
   readonly located: Located | null
 }
 
@@ -77,14 +77,14 @@ function compareServerLists(walk: Walk, base: ServerList, head: ServerList): voi
     comparableAddress(url, isSchemeOpen).replaceAll(VARIABLE, '{}'),
   )
   for (const server of removed) {
-    const { url: name } = server
+    const { url: name, located } = server
     if (isServerCovered(server, after, isSchemeOpen)) continue
-    reportRemoved(walk, change, { name, action: 'removed' }, { located: base.owner, before: name })
+    reportRemoved(walk, change, { name, action: 'removed' }, { located: located ?? base.owner, before: name })
   }
   for (const server of added) {
-    const { url: name } = server
+    const { url: name, located } = server
     if (isServerCovered(server, before, isSchemeOpen)) continue
-    reportAdded(walk, change, { name, action: 'added' }, { located: head.owner, after: name })
+    reportAdded(walk, change, { name, action: 'added' }, { located: located ?? head.owner, after: name })
   }
   for (const [one, other] of kept) compareServerVariables(walk, one, other)
 }
@@ -192,7 +192,8 @@ function swaggerServers(
       : (schemes.length === 0 ? [''] : schemes.map((scheme) => `${scheme}:`)).map(
           (scheme) => `${scheme}//${host}${path}`,
         )
-  return urls.map((url) => ({ url, located: null }))
+  const located = memberOf(contract.root, 'host') ?? memberOf(contract.root, 'basePath')
+  return urls.map((url) => ({ url, located }))
 }
 
 /** The schemes of Swagger 2.0 in force for an operation, or for the whole interface. */

@@ -64,8 +64,8 @@ export function compareExistence(walk: ProtoWalk): void {
       subject: `package ${name}`,
       side: 'base',
       location,
-      name,
-      before: name,
+      name: name || null,
+      before: name || null,
     })
   }
   for (const kind of KINDS) compareDeclarations(kind, walk)

@@ -37,11 +37,16 @@ function fileChange(file: ProtoFile): { readonly subject: string; readonly locat
 const JUDGED: ReadonlySet<string> = new Set(FILE_OPTIONS.map(({ name }) => name))
 
 function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
-  const place = { side: 'head', location: head.at, name: head.path } as const
+  const place = { side: 'head', location: head.at, name: head.path || null } as const
   const subject = `file ${head.path}`
   if (base.package !== head.package) {
     const change = { ...place, location: `${head.at}/package`, subject: `${subject} package` }
-    walk.add({ ...change, rule: 'proto-file-package-changed', before: base.package, after: head.package })
+    walk.add({
+      ...change,
+      rule: 'proto-file-package-changed',
+      before: base.package || null,
+      after: head.package || null,
+    })
   }
   if (base.syntax !== head.syntax) {
     const change = { ...place, location: `${head.at}/syntax`, subject: `${subject} syntax` }

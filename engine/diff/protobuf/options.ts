@@ -37,8 +37,8 @@ export function compareCommonOptions(
     const base = baseOptions.get(option) ?? null
     const head = headOptions.get(option) ?? null
     if (isEqual(base, head)) continue
-    const values = { before: { [option]: base }, after: { [option]: head } }
+    const stated = (value: unknown): unknown => (value === null ? null : { [option]: value })
     const rule = optionRule({ option, before: base, after: head }, walk.directions(reaches))
-    walk.add({ ...place, rule, subject: `${after.fullName} ${option}`, ...values })
+    walk.add({ ...place, rule, subject: `${after.fullName} ${option}`, before: stated(base), after: stated(head) })
   }
 }

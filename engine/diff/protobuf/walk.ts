@@ -14,7 +14,8 @@ export interface ProtoChange {
   readonly subject: string
   readonly side: 'base' | 'head'
   readonly location: string
-  readonly name?: string
+  /** Null if the contract gives no name. */
+  readonly name?: string | null
   readonly before?: unknown
   readonly after?: unknown
   /** The rpcs that the change reaches: given directly, or by the full name of a message or enum. */

@@ -223,6 +223,7 @@ const ROWS = {
     action: 'narrowed',
     effect: 'narrows',
     sentence: 'the parameter `{name}` of the address takes {after} instead of {before}',
+    absent: 'any value',
     why: 'Addresses with a value that is gone are not served any more.',
     fix: KEEP,
   },

@@ -28,6 +28,7 @@ export const SERVER_ROWS = {
     action: 'narrowed',
     effect: 'narrows',
     sentence: 'the variable `{name}` of the address takes {after} instead of {before}',
+    absent: 'any value',
     why: 'Clients that connect with a value that is gone fail.',
     fix: KEEP,
   },
@@ -38,6 +39,7 @@ export const SERVER_ROWS = {
     action: 'widened',
     effect: 'widens',
     sentence: 'the variable `{name}` of the address takes {after} instead of {before}',
+    absent: 'any value',
   },
   'asyncapi-server-variable-default-changed': {
     level: 'dangerous',

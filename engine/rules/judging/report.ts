@@ -107,8 +107,8 @@ export class Report<Named> {
     const { rowOf, sourceOf } = this.#options
     const row = rowOf(change, words)
     if ('noRule' in row || this.#grouping.isOff(row.rule.id)) return
-    const { rule, advice, sentence } = row
-    const message = filledIn(sentence, words)
+    const { rule, advice } = row
+    const message = filledIn(row, words)
     const source = sourceOf?.[side](location) ?? location
     const whole = { rule, subject, side, location: source, mark, message, advice, before, after }
     const reported = new ReportedChange(whole)

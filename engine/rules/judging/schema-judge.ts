@@ -7,6 +7,7 @@ import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import { isAnnotation } from '../../schema/shape.ts'
 import { typesOf } from '../../schema/types.ts'
 import { nameValue } from '../../schema/values.ts'
+import { filledIn } from '../row.ts'
 import { familyOf, type Family } from '../families.ts'
 import {
   isStability,
@@ -223,7 +224,7 @@ function judgeDeprecation(
   const { stem, sentence } = LIFECYCLE_STEMS[change.kind]
   return {
     rule: `${site.scope}-property-${stem}`,
-    message: `${subject(site, path)} ${fillNamed(sentence, { ...change })}`,
+    message: `${subject(site, path)} ${filledIn({ sentence }, { ...change })}`,
   }
 }
 
@@ -256,10 +257,10 @@ function subject(site: SchemaSite, path: readonly string[]): string {
   return site.noun.replace('{path}', () => path.join('/'))
 }
 
-function fill(sentence: string, { name, before, after }: SchemaDelta): string {
-  return fillNamed(sentence, { name, before, after })
-}
+/** Keywords whose stated value may be null. Their changes between a value and none do not name both sides. */
+const TAKES_NULL: ReadonlySet<string> = new Set(['const', 'default'])
 
-function fillNamed(sentence: string, values: Readonly<Record<string, unknown>>): string {
-  return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => nameValue(values[name] ?? null))
+function fill(sentence: string, { keyword, name, before, after }: SchemaDelta): string {
+  const values = TAKES_NULL.has(keyword) ? { before: nameValue(before), after: nameValue(after) } : { before, after }
+  return filledIn({ sentence }, { name, ...values })
 }

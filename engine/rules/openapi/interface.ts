@@ -15,6 +15,12 @@ export const INTERFACE_RULES: readonly Section[] = [
         'api-schema-dialect-changed',
         'may-narrow',
         'the language of schemas is {after} instead of {before}',
+        {
+          advice: {
+            explanation: 'Another version of JSON Schema may read the same schema in another way.',
+            fix: 'Check the schemas against the version that is stated now.',
+          },
+        },
       ),
       row(
         'malformed-part',
@@ -28,7 +34,12 @@ export const INTERFACE_RULES: readonly Section[] = [
         kind: MALFORMED_PART.kind,
       }),
       row('webhook-added', {}, 'webhook-added', 'none', 'the webhook `{name}` was added'),
-      row('webhook-removed', {}, 'webhook-removed', 'narrows', 'the webhook `{name}` was removed'),
+      row('webhook-removed', {}, 'webhook-removed', 'narrows', 'the webhook `{name}` was removed', {
+        advice: {
+          explanation: 'Receivers of the webhook get no more events.',
+          fix: 'Keep it, mark it deprecated with an x-sunset day, and remove it after that day.',
+        },
+      }),
       row(
         'dangling-reference',
         {},
@@ -37,7 +48,12 @@ export const INTERFACE_RULES: readonly Section[] = [
         'the reference `{reference}` names nothing, so that what it stands for was not compared',
       ),
       row('server', { action: 'added' }, 'server-added', 'none', 'the server `{name}` was added'),
-      row('server', { action: 'removed' }, 'server-removed', 'may-narrow', 'the server `{name}` was removed'),
+      row('server', { action: 'removed' }, 'server-removed', 'may-narrow', 'the server `{name}` was removed', {
+        advice: {
+          explanation: 'Clients that use this address may no longer reach the service.',
+          fix: 'Keep the address working until clients use another one.',
+        },
+      }),
     ],
   },
   {
@@ -58,6 +74,12 @@ export const INTERFACE_RULES: readonly Section[] = [
         'operation-server-removed',
         'may-narrow',
         'the operation can no longer be reached at the server `{name}`',
+        {
+          advice: {
+            explanation: 'Clients that use this address may no longer reach the service.',
+            fix: 'Keep the address working until clients use another one.',
+          },
+        },
       ),
       row(
         'server-variable',
@@ -65,6 +87,12 @@ export const INTERFACE_RULES: readonly Section[] = [
         'server-variable-default-changed',
         'may-narrow',
         'the variable `{name}` of the address is {after} by default instead of {before}',
+        {
+          advice: {
+            explanation: 'Clients that leave the variable out reach another address.',
+            fix: 'Keep the default until clients state the variable themselves.',
+          },
+        },
       ),
       row(
         'server-variable',
@@ -72,6 +100,12 @@ export const INTERFACE_RULES: readonly Section[] = [
         'server-variable-narrowed',
         'may-narrow',
         'the variable `{name}` of the address takes {after} instead of {before}',
+        {
+          advice: {
+            explanation: 'Clients that fill in a value that is gone may no longer reach the service.',
+            fix: 'Keep the value until no client uses it.',
+          },
+        },
       ),
       row(
         'server-variable',

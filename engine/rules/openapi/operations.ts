@@ -23,6 +23,12 @@ export const OPERATION_RULES: readonly Section[] = [
         'api-path-shadowed',
         'may-narrow',
         'the new path `{name}` takes some calls of the operation',
+        {
+          advice: {
+            explanation: 'Calls that match both paths now reach the other operation.',
+            fix: 'Choose a path that no existing path matches.',
+          },
+        },
       ),
       ...removal(true, 'api-path-removed', 'the path and its operation were removed'),
       ...removal(false, 'api-removed', 'the operation was removed'),
@@ -48,6 +54,12 @@ export const OPERATION_RULES: readonly Section[] = [
         'callback-address-changed',
         'moves',
         'the callback `{name}` goes to {after} instead of {before}',
+        {
+          advice: {
+            explanation: 'The provider calls another address. A receiver at the old one gets nothing.',
+            fix: 'Call both addresses until receivers have moved.',
+          },
+        },
       ),
       row(
         'link',
@@ -55,6 +67,12 @@ export const OPERATION_RULES: readonly Section[] = [
         'response-link-removed',
         'may-narrow',
         'the link `{name}` of the response {status} was removed',
+        {
+          advice: {
+            explanation: 'Clients that follow the link no longer find the next operation.',
+            fix: 'Keep the link until clients know the operation themselves.',
+          },
+        },
       ),
       row(
         'link',
@@ -69,6 +87,12 @@ export const OPERATION_RULES: readonly Section[] = [
         'response-link-changed',
         'may-narrow',
         'the link `{name}` of the response {status} leads elsewhere',
+        {
+          advice: {
+            explanation: 'Clients that follow the link now call another operation.',
+            fix: 'Add the new link under another name.',
+          },
+        },
       ),
     ],
   },

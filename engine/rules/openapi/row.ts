@@ -4,6 +4,7 @@
  */
 import type { OpenApiChange, OpenApiFacts } from './changes.ts'
 import type { Direction } from '../../model/finding.ts'
+import type { Advice } from '../advice.ts'
 import type { Effect } from '../rule.ts'
 
 interface Row<Change extends OpenApiChange> {
@@ -16,6 +17,8 @@ interface Row<Change extends OpenApiChange> {
   readonly sentence: string
   /** The kind, if it differs from that of the section. */
   readonly kind?: string
+  /** Why it matters and how to fix it. Default: by area, kind and action (advice.ts). */
+  readonly advice?: Advice
 }
 
 export type OpenApiRow = { readonly [Change in OpenApiChange]: Row<Change> }[OpenApiChange]
@@ -36,7 +39,7 @@ export function row<Change extends OpenApiChange, const Text extends string>(
   id: string,
   effect: Effect,
   sentence: HolesOf<Text> extends keyof OpenApiFacts[Change] ? Text : never,
-  own: Pick<OpenApiRow, 'kind'> = {},
+  own: Pick<OpenApiRow, 'kind' | 'advice'> = {},
 ): Row<Change> {
   return { change, when, id, effect, sentence, ...own }
 }

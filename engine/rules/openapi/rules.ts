@@ -91,20 +91,20 @@ const WITHOUT_RULE = [
 /** The rows of each change, in order. The first one that applies counts. */
 const BY_CHANGE: ReadonlyMap<string, readonly Applied[]> = Map.groupBy(
   [
-    ...OPENAPI_ROWS.map(({ change, when, id, sentence }) => ({
+    ...OPENAPI_ROWS.map(({ change, when, ...row }) => ({
       change,
       when: { ...when },
-      decision: ruleWithSentence(id, sentence),
+      decision: ruleWithSentence(row),
     })),
     ...WITHOUT_RULE,
   ],
   ({ change }) => change,
 )
 
-function ruleWithSentence(id: string, sentence: string): ContractRule {
+function ruleWithSentence({ id, sentence, advice }: Pick<OpenApiRow, 'id' | 'sentence' | 'advice'>): ContractRule {
   const rule = BY_ID.get(id)
   if (rule === undefined) throw new Error(`no rule ${id}`)
-  return { rule, advice: openApiAdvice(rule), sentence }
+  return { rule, advice: advice ?? openApiAdvice(rule), sentence }
 }
 
 /**

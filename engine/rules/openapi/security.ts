@@ -13,6 +13,12 @@ export const SECURITY_RULES: readonly Section[] = [
         'api-security-tightened',
         'narrows',
         'the operation requires {after} instead of {before}, so that callers are refused',
+        {
+          advice: {
+            explanation: 'Callers without the credentials that are now required are refused.',
+            fix: 'Accept the old credentials too until callers have the new ones.',
+          },
+        },
       ),
       row(
         'admission',
@@ -20,6 +26,12 @@ export const SECURITY_RULES: readonly Section[] = [
         'api-security-scope-tightened',
         'narrows',
         'the operation requires more scopes: {after} instead of {before}',
+        {
+          advice: {
+            explanation: 'Callers whose tokens lack the new scopes are refused.',
+            fix: 'Give callers the scopes before the operation requires them.',
+          },
+        },
       ),
       row(
         'admission',
@@ -27,6 +39,12 @@ export const SECURITY_RULES: readonly Section[] = [
         'api-security-scope-withdrawn',
         'narrows',
         'the scheme `{scheme}` no longer offers the scope `{scope}`, so that callers that ask for it get no token',
+        {
+          advice: {
+            explanation: 'Callers that ask for the scope get no token.',
+            fix: 'Offer the scope until callers no longer ask for it.',
+          },
+        },
       ),
       row(
         'admission',
@@ -34,6 +52,12 @@ export const SECURITY_RULES: readonly Section[] = [
         'api-security-loosened',
         'may-widen',
         'the operation lets in more callers: it requires {after} instead of {before}',
+        {
+          advice: {
+            explanation: 'Callers that were refused before can now call the operation.',
+            fix: 'Check that this is intended, and what these callers can do.',
+          },
+        },
       ),
       row(
         'callback-security',
@@ -41,6 +65,12 @@ export const SECURITY_RULES: readonly Section[] = [
         'callback-security-changed',
         'moves',
         'the provider authenticates to the receiver by {after} instead of {before}',
+        {
+          advice: {
+            explanation: 'Receivers that check the old credentials refuse the calls of the provider.',
+            fix: 'Send the old credentials too until receivers check the new ones.',
+          },
+        },
       ),
       ...security('operation-security', 'operation-scope', 'api-security', 'the operation'),
       ...security('global-security', 'global-scope', 'api-global-security', 'the whole interface'),
@@ -100,6 +130,12 @@ export const SECURITY_RULES: readonly Section[] = [
         'api-security-component-open-id-connect-url-changed',
         'may-narrow',
         'the OpenID Connect address of `{name}` is {after} instead of {before}',
+        {
+          advice: {
+            explanation: 'Clients look for the endpoints and keys of another provider.',
+            fix: 'Keep the old address working until clients use the new one.',
+          },
+        },
       ),
       row(
         'component-scheme-flow',
@@ -114,6 +150,12 @@ export const SECURITY_RULES: readonly Section[] = [
         'api-security-component-oauth-flow-removed',
         'may-narrow',
         'the scheme `{name}` no longer offers the OAuth flow `{flow}`',
+        {
+          advice: {
+            explanation: 'Clients that get their tokens by this flow get no more.',
+            fix: 'Keep the flow until clients use another one.',
+          },
+        },
       ),
       row(
         'component-scope',

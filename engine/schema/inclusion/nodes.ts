@@ -226,7 +226,11 @@ export class SchemaNodes {
     if (value !== null && value !== undefined && !isFormed(value, 'schema'))
       return this.made([{ kind: 'opaque', why: `the malformed schema ${valueKey(value)}` }])
     const resolved = resolveSchema(schema, this.source)
-    if (isDangling(resolved)) return this.made([{ kind: 'opaque', why: `the reference ${resolved.reference}` }])
+    if (isDangling(resolved)) {
+      const { reference } = resolved
+      const why = reference === null ? 'a reference without a target' : `the reference ${reference}`
+      return this.made([{ kind: 'opaque', why }])
+    }
     const known = this.#nodes.get(resolved.value)
     if (known !== undefined) return known
     const node = new WrittenNode(this.#nextId(), resolved, this.#isUnused(resolved), this)

@@ -255,3 +255,20 @@ suite('a file of Swagger 2.0 is no text', () => {
     })
   }
 })
+
+test('a server of Swagger 2.0 is reported at its host, or at its base path', () => {
+  const { host: _host, ...hostless } = TWO
+  const sides: readonly (readonly [Json, Json, string])[] = [
+    [TWO, { ...TWO, host: 'cats.example' }, '/host'],
+    [hostless, { ...hostless, basePath: '/v2/' }, '/basePath'],
+  ]
+  for (const [before, after, location] of sides) {
+    const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), {}, sha256)
+    assert.ok(compared.ok)
+    const found = compared.value.groups.map((group) => [group.rule, group.location])
+    assert.deepEqual(found, [
+      ['server-removed', location],
+      ['server-added', location],
+    ])
+  }
+})

@@ -12,6 +12,7 @@ import { CRD_RULES } from '../../../engine/rules/k8s-crd/rows.ts'
 import { MCP_RULES } from '../../../engine/rules/mcp/rows.ts'
 import { PROTO_RULES } from '../../../engine/rules/protobuf/rows.ts'
 import { ruleOf, ruleTable } from '../../../engine/rules/catalog/table.ts'
+import { titleText } from '../../../gateway/report/annotation.ts'
 import { reportGroup } from '../../../gateway/report/diff-report.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { caseFormats, ruleCases, type RuleCase } from '../../rules/cases.ts'
@@ -62,7 +63,11 @@ function checkCase(found: FindingGroup, expected: RuleCase): void {
   if (expected.tool !== undefined) assert.equal(found.occurrences[0]?.tool, expected.tool)
   const sentences = `${found.message} ${found.explanation} ${found.fix}`
   assert.doesNotMatch(sentences, /\{(?:name|before|after|detail)\}/)
-  assert.doesNotMatch(reportGroup(found).message, /(\([^()]*\)) \1/, 'reports name a place once')
+  const reported = reportGroup(found)
+  assert.doesNotMatch(reported.message, /(\([^()]*\)) \1/, 'reports name a place once')
+  const title = titleText(reported)
+  assert.doesNotMatch(title, /\(([^()]*)\) \((?:[A-Z]+ )?\1\)$/i, 'titles name an operation once')
+  assert.doesNotMatch(title, /`([^`]+)`.* \(\1\)$/, 'titles name a tool once')
   assert.ok(found.explanation !== '' && found.fix !== '')
   assert.ok(found.location === '' || expected.tool !== undefined || (found.line !== null && found.column !== null))
 }

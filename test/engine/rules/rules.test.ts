@@ -15,7 +15,7 @@ import { openApiAdvice } from '../../../engine/rules/openapi/advice.ts'
 import { OPENAPI_ROWS } from '../../../engine/rules/openapi/rules.ts'
 import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
 import { PROTO_RULES } from '../../../engine/rules/protobuf/rows.ts'
-import { ruleTable } from '../../../engine/rules/catalog/table.ts'
+import { ruleOf, ruleTable } from '../../../engine/rules/catalog/table.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
 import { assertTable } from '../../pinned.ts'
 import { examples } from './examples.ts'
@@ -53,7 +53,7 @@ suite('the rule table', () => {
   })
 
   test('no rule that is breaking or dangerous says that nothing needs to be done', () => {
-    const stated = ALL_ROWS.flatMap((row) => ('advice' in row ? [[row.rule, row.advice] as const] : []))
+    const stated = ALL_ROWS.flatMap((row) => ('rule' in row ? [[row.rule, row.advice] as const] : []))
     const derived = ruleTable().flatMap((rule) =>
       [adviceOf(rule), adviceOf(rule, 'shared'), openApiAdvice(rule)].map((advice) => [rule, advice] as const),
     )
@@ -62,6 +62,19 @@ suite('the rule table', () => {
       ([{ level }, { fix }]) => level !== 'info' && fix === 'Nothing needs to be done.',
     )
     assert.deepEqual(new Set(contradicted.map(([{ id }]) => id)), new Set())
+  })
+
+  test('a change of OpenAPI that is no request or response has advice of its own', () => {
+    const vague = OPENAPI_ROWS.filter(({ id, advice }) => {
+      const rule = ruleOf(id)
+      assert.ok(rule, id)
+      const isGeneral = advice === undefined && openApiAdvice(rule).explanation === adviceOf(rule).explanation
+      return isGeneral && rule.level !== 'info' && rule.direction === 'none' && rule.kind !== 'lifecycle'
+    })
+    assert.deepEqual(
+      vague.map(({ id }) => id),
+      [],
+    )
   })
 
   test('no general sentence contains the name of a value instead', () => {
