@@ -225,13 +225,14 @@ function renamedAlternatives(
   })
 }
 
-/** Names of the schemas among the alternatives to which no mapping leads. */
+/** Names of the shared schemas among the alternatives to which no mapping leads. Another file has no name. */
 function implicitNames(schema: JsonRecord, mapping: Mapping): ReadonlySet<string> {
   const mapped = new Set([...mapping.values()].map(schemaNameOf))
-  const names = [...itemsOf(schema, 'oneOf'), ...itemsOf(schema, 'anyOf')].map((item) =>
-    isRecord(item) ? schemaNameOf(item.$ref) : null,
-  )
-  return new Set(names.filter((name): name is string => typeof name === 'string' && !mapped.has(name)))
+  const names = [...itemsOf(schema, 'oneOf'), ...itemsOf(schema, 'anyOf')].flatMap((item) => {
+    const name = isRecord(item) ? schemaNameOf(item.$ref) : undefined
+    return typeof name === 'string' && isRecord(item) && name !== item.$ref ? [name] : []
+  })
+  return new Set(names.filter((name) => !mapped.has(name)))
 }
 
 /** Whether a schema, or a part of it, lists the values of a property. */
@@ -273,10 +274,12 @@ function alternativeOf(schema: JsonRecord, owner: ResolvedSchema, name: unknown)
   return null
 }
 
-/** A target is a reference, or the name of a schema among the components. */
+/** A target is a reference, or the name of a schema among the components. An accepted version has the name of the schema. */
 function schemaNameOf(target: unknown): unknown {
-  return typeof target === 'string' ? target.replace(/^#\/(?:components\/schemas|definitions)\//, '') : target
+  return typeof target === 'string' ? target.replace(SHARED, '') : target
 }
+
+const SHARED = /^#(?:\/x-preflight-accepted\/\d+)?\/(?:components\/schemas|definitions)\//
 
 /** What came is one change, and so is what went; a value that leads elsewhere is a change of its own. */
 function compareMappings(

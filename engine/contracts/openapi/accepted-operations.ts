@@ -4,8 +4,11 @@
  */
 import { canonicalJson } from '../../common/hash.ts'
 import { fail, ok, type Result } from '../../common/result.ts'
-import { isRecord, type JsonRecord } from '../../schema/located.ts'
+import { isRecord, placeAt, type JsonRecord } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
+import { OpenApiDocuments } from '../documents.ts'
+import { Inheritance } from '../inheritance.ts'
+import { dialectOf } from './contract.ts'
 import type { DocumentLimits } from '../../model/limits.ts'
 import { composePointer, parsePointer, resolvePointer } from '../pointer.ts'
 import {
@@ -23,6 +26,7 @@ import {
   componentPointer,
   reachedParts,
   referredParts,
+  type Subtypes,
   referencedPointer,
   UnmovableError,
 } from './referenced-components.ts'
@@ -242,8 +246,11 @@ const HOLDERS: ReadonlySet<string> = new Set([
  * operations need.
  */
 function moveParts(rest: JsonRecord, head: JsonRecord, values: readonly JsonRecord[]): MovedParts {
-  const changed = changedParts(rest, head, reachedParts(values, head))
-  const needed = neededParts(rest)
+  const subtypes = { base: subtypesIn(rest), head: subtypesIn(head) }
+  const reached = reachedParts(values, head, subtypes.head)
+  const changed = changedParts(rest, head, reached)
+  const needed = neededParts(rest, subtypes.base)
+  for (const part of reached) assertSelectable(part, subtypes, changed, needed)
   const generation = nextGeneration(rest)
   const placeOf = (part: string): string => {
     if (!changed.has(part) || !needed.has(part)) return part
@@ -266,6 +273,22 @@ function moveParts(rest: JsonRecord, head: JsonRecord, values: readonly JsonReco
       return isRecord(copy) ? copy : value
     },
   }
+}
+
+/** A discriminator selects subtypes by their names, so all operations have the same ones, in one version. */
+function assertSelectable(
+  part: string,
+  subtypes: { readonly base: Subtypes; readonly head: Subtypes },
+  changed: ReadonlySet<string>,
+  needed: ReadonlySet<string>,
+): void {
+  const [before, after] = [subtypes.base(part), subtypes.head(part)]
+  const removed = before.find((one) => !after.includes(one))
+  const differing = after.filter((one) => changed.has(one))
+  const shared = needed.has(part) ? differing[0] : differing.find((one) => needed.has(one))
+  const fixed = removed ?? shared
+  if (fixed !== undefined)
+    throw new UnmovableError(`A discriminator selects ${fixed} by its name, for all operations: accept all of it.`)
 }
 
 function movesTo(head: JsonRecord, placeOf: (part: string) => string) {
@@ -304,14 +327,25 @@ function changedParts(rest: JsonRecord, head: JsonRecord, parts: ReadonlySet<str
   return changed
 }
 
-function neededParts(rest: JsonRecord): ReadonlySet<string> {
+function neededParts(rest: JsonRecord, subtypes?: Subtypes): ReadonlySet<string> {
   const own = Object.entries(rest).filter(([name]) => !HOLDERS.has(name))
   const schemes = new Set([
     ...requiredSchemes(rest),
     ...operationsOf(rest).flatMap(({ operation }) => requiredSchemes(operation)),
   ])
   const roots = [...schemes].map((name) => ({ $ref: pointerFragment(schemePointer(rest, name)) }))
-  return reachedParts([...own.map(([name, value]) => ({ [name]: value })), ...roots], rest)
+  return reachedParts([...own.map(([name, value]) => ({ [name]: value })), ...roots], rest, subtypes)
+}
+
+/** Pointers of the shared schemas that inherit from one, as `Inheritance` finds them. */
+function subtypesIn(root: JsonRecord): Subtypes {
+  const dialect = dialectOf(minorVersion(root))
+  const inheritance = new Inheritance(new OpenApiDocuments(root, dialect, () => null))
+  const holder = dialect === 'openapi-2.0' ? ['definitions'] : ['components', 'schemas']
+  return (part) => {
+    const names = inheritance.subtypes({ value: null, at: placeAt(part), document: '' }) ?? []
+    return names.map((name) => composePointer([...holder, name]))
+  }
 }
 
 function isScheme(part: string): boolean {

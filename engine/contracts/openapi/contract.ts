@@ -4,6 +4,7 @@
  */
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { Lifecycle } from '../../schema/annotations.ts'
+import type { SchemaDialect } from '../../schema/source.ts'
 import type { OpenApiDocuments } from '../documents.ts'
 
 export interface OpenApiContract {
@@ -40,6 +41,12 @@ export interface Parameter {
   readonly value: JsonRecord
   readonly isRequired: boolean
   readonly lifecycle: Lifecycle
+}
+
+/** The language of the schemas in a version of OpenAPI, or in Swagger 2.0. */
+export function dialectOf(version: string): SchemaDialect {
+  if (version.startsWith('2.')) return 'openapi-2.0'
+  return version.startsWith('3.0') ? 'openapi-3.0' : 'json-schema'
 }
 
 /** The members of an object under a name, sorted by name, because key order has no meaning. */

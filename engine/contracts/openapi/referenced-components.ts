@@ -46,13 +46,21 @@ export function referredParts(value: unknown, root: unknown): readonly string[] 
   return [...found]
 }
 
+/** The parts that a discriminator selects in the place of a part, by their names. */
+export type Subtypes = (part: string) => readonly string[]
+
 /** All parts that values reach, also through other parts. */
-export function reachedParts(values: readonly unknown[], root: unknown): ReadonlySet<string> {
+export function reachedParts(
+  values: readonly unknown[],
+  root: unknown,
+  subtypes: Subtypes = () => [],
+): ReadonlySet<string> {
   const reached = new Set<string>()
   const open = values.flatMap((value) => referredParts(value, root))
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     if (reached.has(part)) continue
     reached.add(part)
+    open.push(...subtypes(part))
     const target = resolvePointer(root, part)
     if (target.found) open.push(...referredParts(target.value, root))
   }

@@ -3,7 +3,7 @@ import type { CompareOptions, FormatOptions, ComparisonStats } from '../../model
 import { readDocument } from '../../contracts/document.ts'
 import { filesHandedIn } from '../../contracts/further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { pathItemsOf, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
+import { dialectOf, pathItemsOf, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
 import { Addresses } from '../../contracts/json-schema/addresses.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
@@ -129,8 +129,8 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
       pointer: '',
     })
   }
-  const isSwagger = version.startsWith('2.')
-  const dialect = isSwagger ? 'openapi-2.0' : version.startsWith('3.0') ? 'openapi-3.0' : 'json-schema'
+  const dialect = dialectOf(version)
+  const isSwagger = dialect === 'openapi-2.0'
   const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
   const documents = new OpenApiDocuments(plain, dialect, openFile, {
     surveyed: plain === root ? surveyed : undefined,

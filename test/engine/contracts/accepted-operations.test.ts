@@ -23,6 +23,13 @@ function contract(paths: Json, rest: Json = {}): Json {
 }
 const get = (operationId: string, rest: Json): Json => ({ operationId, ...rest })
 
+const inheriting = (property: Json): Json => ({ allOf: [schema('Order'), object(property)] })
+/** Orders of several kinds, which no list holds. */
+const kinds = (paths: Json, others: Json): Json => {
+  const order = { ...object({ kind: text }), discriminator: { propertyName: 'kind' } }
+  return contract(paths, { components: { schemas: { Order: order, Gift: inheriting({ note: text }), ...others } } })
+}
+
 interface Case {
   readonly base: Json
   readonly head: Json
@@ -44,6 +51,16 @@ const shared = (properties: Json): Json => ({
 })
 
 const CASES: Readonly<Record<string, Case>> = {
+  'a subtype of what only the operation uses': {
+    base: kinds({ '/order': order(schema('Order')), '/list': list({ type: 'object' }) }, {}),
+    head: kinds(
+      { '/order': order(schema('Order')), '/list': list({}) },
+      { Gift: inheriting({ note: { type: 'integer' } }), Trial: inheriting({ days: text }) },
+    ),
+    only: ['getOrder'],
+    accepted: ['GET /order'],
+    left: ['GET /list'],
+  },
   'an operation that differs in itself': {
     base: contract({ '/order': order({ type: 'object' }), '/list': list({ type: 'object' }) }),
     head: contract({
@@ -270,6 +287,27 @@ const REFUSED: Readonly<
     ['getOrder'],
     '',
     /\$id/,
+  ],
+  'a subtype that another operation uses': [
+    kinds({ '/order': order(schema('Order')), '/list': list(schema('Order')) }, {}),
+    kinds({ '/order': order(schema('Order')), '/list': list(schema('Order')) }, { Gift: inheriting({ note: {} }) }),
+    ['getOrder'],
+    '',
+    /discriminator selects .*Gift/,
+  ],
+  'a new subtype that another operation would get': [
+    kinds({ '/order': order({ type: 'object' }), '/list': list(schema('Order')) }, {}),
+    kinds({ '/order': order(schema('Trial')), '/list': list(schema('Order')) }, { Trial: inheriting({ days: text }) }),
+    ['getOrder'],
+    '',
+    /discriminator selects .*Trial/,
+  ],
+  'a subtype that is removed': [
+    kinds({ '/order': order(schema('Order')) }, { Trial: inheriting({ days: text }) }),
+    kinds({ '/order': order(schema('Order')) }, {}),
+    ['getOrder'],
+    '',
+    /discriminator selects .*Trial/,
   ],
   'the name of a member of Object.prototype': [plain, plain, ['constructor'], '/0', /neither/],
 }

@@ -239,3 +239,13 @@ for (const [language, write] of Object.entries(WRITINGS)) {
     })
   })
 }
+
+test('an alternative that another file held gets its first name, and no other one', () => {
+  const own = { type: 'object', properties: { kind: TEXT, purrs: TEXT } }
+  const choice = (reference: string): Json => ({ oneOf: [{ $ref: reference }], discriminator: BY_NAME })
+  const write = openApi('3.1.0')
+  const whole = (schemas: Json, body: Json): Files =>
+    inOne(write({ schemas, discriminator: undefined, body }, 'request'))
+  const before: Files = { ...whole({}, choice('cat.json')), 'cat.json': own }
+  assert.equal(worst(before, whole({ Cat: own }, choice(`${SCHEMAS}/Cat`))), 'none')
+})
