@@ -8,7 +8,8 @@ import { test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { everyEdit } from '../edits.ts'
-import { callsOf, Contract, reached, refusal, unreadable } from './wire.ts'
+import { Contract } from './wire-contract.ts'
+import { callsOf, reached, refusal, unreadable } from './wire.ts'
 
 /** One in so many edits runs. */
 const SHARE = Number(process.env['SHARE'] ?? 8)
