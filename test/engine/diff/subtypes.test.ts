@@ -242,10 +242,9 @@ for (const [language, write] of Object.entries(WRITINGS)) {
 
 test('an alternative that another file held gets its first name, and no other one', () => {
   const own = { type: 'object', properties: { kind: TEXT, purrs: TEXT } }
-  const choice = (reference: string): Json => ({ oneOf: [{ $ref: reference }], discriminator: BY_NAME })
   const write = openApi('3.1.0')
   const whole = (schemas: Json, body: Json): Files =>
     inOne(write({ schemas, discriminator: undefined, body }, 'request'))
-  const before: Files = { ...whole({}, choice('cat.json')), 'cat.json': own }
-  assert.equal(worst(before, whole({ Cat: own }, choice(`${SCHEMAS}/Cat`))), 'none')
+  const before: Files = { ...whole({}, { oneOf: [{ $ref: 'cat.json' }], discriminator: BY_NAME }), 'cat.json': own }
+  assert.equal(worst(before, whole({ Cat: own }, { oneOf: [to('Cat')], discriminator: BY_NAME })), 'none')
 })
