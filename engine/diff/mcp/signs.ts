@@ -12,6 +12,8 @@ interface Sign {
   readonly pattern: RegExp
   /** Text before an instruction after which it means the opposite, is optional, or is not the text's own. */
   readonly unless?: readonly RegExp[]
+  /** Names are searched word by word too. Most signs are harmless in a name: `send_credentials` is an option. */
+  readonly isOfNames?: true
 }
 
 /**
@@ -111,10 +113,13 @@ export const SIGNS: readonly Sign[] = [
   ),
   demand('mcp-text-override-phrase', String.raw`\b(?:reveal|print|repeat|output|leak)\b${WITHIN}\bsystem prompt\b`),
   ...FOREIGN_OVERRIDES.map((pattern): Sign => ({ rule: 'mcp-text-override-phrase', pattern })),
-  demand(
-    'mcp-text-exfiltration-target',
-    String.raw`(?<!\b(?:is|are|was|were|be) )\b(?:read|include|pass|send|cat|copy|upload|provide|open|attach|append|access|give)\b${WITHIN}(?:\.(?:ssh|aws)\b(?!/(?:config|known_hosts)\b)|\.(?:gnupg|kube|netrc|npmrc|pgpass|git-credentials)\b|\.docker/config\.json\b|\.config/gh\b|\b(?:shell|bash|zsh|browser) history\b|\.(?:bash|zsh)_history\b|\b(?:password store|keychain)\b|\bid_(?:rsa|ed25519|ecdsa)\b|\bmcp\.json\b|/etc/(?:passwd|shadow)\b|\.env\b)`,
-  ),
+  {
+    ...demand(
+      'mcp-text-exfiltration-target',
+      String.raw`(?<!\b(?:is|are|was|were|be) )\b(?:read(?:ing)?|include|pass|send(?:ing)?|cat|copy(?:ing)?|upload(?:ing)?|provide|open(?:ing)?|attach|append|access|give)\b${WITHIN}(?:\.(?:ssh|aws)\b(?!/(?:config|known_hosts)\b)|\.(?:gnupg|kube|netrc|npmrc|pgpass|git-credentials)\b|\.docker/config\.json\b|\.config/gh\b|\b(?:shell|bash|zsh|browser) history\b|\.(?:bash|zsh)_history\b|\b(?:password store|keychain)\b|\bid[_ ](?:rsa|ed25519|ecdsa)\b|\bmcp\.json\b|/etc/(?:passwd|shadow)\b|\.env\b)`,
+    ),
+    isOfNames: true,
+  },
   demand('mcp-text-exfiltration-target', String.raw`\b${GIVE}\b${WITHIN}\b${SECRETS}\b`),
   demand(
     'mcp-text-exfiltration-target',

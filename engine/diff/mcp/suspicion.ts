@@ -39,17 +39,23 @@ const NOBODY: TextOwner = { tools: new Set(), own: null }
 export function findSuspicions(text: string, owner: TextOwner = NOBODY): readonly Suspicion[] {
   const shown = text.replaceAll(HIDDEN, '').normalize('NFKC').replaceAll(/\s+/g, ' ')
   const plain = withoutLookalikes(shown)
+  const words = plain.includes(' ') ? plain : wordsOfName(plain)
   return [
     ...hiddenIn(text),
     ...lookalikesIn(shown),
     ...SIGNS.flatMap((one): Suspicion[] => {
-      const found = matchedText(one, plain)
+      const found = matchedText(one, plain) ?? (one.isOfNames === true ? matchedText(one, words) : undefined)
       return found === undefined ? [] : [{ rule: one.rule, evidence: quote(found) }]
     }),
     ...steeringReferences(plain, owner.tools, owner.own)
       .slice(0, 1)
       .map((found): Suspicion => ({ rule: 'mcp-text-steers-other-tool', evidence: quote(found) })),
   ]
+}
+
+/** `readIdRsa` and `read-id_rsa` are `read id rsa`. */
+function wordsOfName(name: string): string {
+  return name.replaceAll(/[_-]+|(?<=[\p{Ll}\d])(?=\p{Lu})/gu, ' ').toLowerCase()
 }
 
 function lookalikesIn(text: string): readonly Suspicion[] {
