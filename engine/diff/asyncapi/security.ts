@@ -43,6 +43,9 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
       walk.add({ ...headSite, subject, name, rule: 'asyncapi-security-flow-changed', ...addresses })
     } else walk.add({ ...headSite, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
   }
+  if (refused.length === 0)
+    for (const name of withdrawnScopes(base, head))
+      walk.add({ ...headSite, rule: 'asyncapi-security-scope-withdrawn', subject: `${of} ${name}`, name, before: name })
   for (const alternative of admitted) {
     const { label: name } = alternative
     const isReported = refused.some((other) => alternativeKey(other, true) === alternativeKey(alternative, true))
@@ -50,6 +53,19 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
     const subject = `${of} ${alternativeKey(alternative)}`
     walk.add({ ...headSite, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
   }
+}
+
+/** Scopes that a scheme in use offered and no longer offers. */
+function withdrawnScopes(base: readonly Alternative[], head: readonly Alternative[]): ReadonlySet<string> {
+  const kept = head.flatMap(({ credentials }) => credentials)
+  const withdrawn = base
+    .flatMap(({ credentials }) => credentials)
+    .flatMap(({ kind, defined }) => {
+      const partners = kept.filter((other) => other.kind === kind)
+      if (defined === null || partners.length === 0) return []
+      return [...defined].filter((scope) => !partners.some((other) => other.defined?.has(scope) === true))
+    })
+  return new Set(withdrawn)
 }
 
 function alternativeLabels(alternatives: readonly Alternative[]): readonly string[] {

@@ -249,6 +249,16 @@ const ROWS = {
     why: 'Tokens without the further scopes are refused.',
     fix: 'Let clients obtain the scopes before they are asked for.',
   },
+  'asyncapi-security-scope-withdrawn': {
+    level: 'breaking',
+    direction: 'request',
+    kind: 'security',
+    action: 'removed',
+    effect: 'narrows',
+    sentence: 'the scope `{name}` is no longer offered',
+    why: 'Clients that ask for the scope get no token.',
+    fix: 'Offer the scope until clients no longer ask for it.',
+  },
   'asyncapi-security-flow-changed': {
     level: 'breaking',
     direction: 'none',

@@ -286,6 +286,7 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
   ['a further way in', secured(key), secured(key, user), 'dangerous', 'breaking'],
   ['another scheme', secured(key), secured(user), 'breaking', 'breaking'],
   ['all listed scopes', secured(oauth(['a'])), secured(oauth(['a'], undefined, {})), 'breaking', 'none'],
+  ['an offered scope', secured(oauth(['a'])), secured(oauth(['a'], undefined, { a: 'a' })), 'breaking', 'none'],
   ['a scope', secured(oauth(['a'])), secured(oauth(['a', 'b'])), 'breaking', 'dangerous'],
   [
     'the token address',
