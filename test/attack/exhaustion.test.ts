@@ -15,6 +15,7 @@ import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText } from '../fakes/raw-http.ts'
 import { startProxy } from '../fakes/proxy-under-test.ts'
 import { scriptedFlow } from '../fakes/scripted-flow.ts'
+import { until } from '../fakes/until.ts'
 
 /** Decisions on this many things, each with an envelope of about this many characters. */
 async function decisions(count: number, length: number) {
@@ -164,6 +165,28 @@ test('names of any length fill neither the ledger nor the log, and a batch asks 
   const many = Array.from({ length: 101 }, (_, id) => message(id, 'tools/call', { name: ECHO.name }))
   assert.equal((await post(many)).status, 400)
   assert.equal((await post(many.slice(1))).status, 200)
+})
+
+test('a long name that is cut in the middle of a character does not make the ledger look changed', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end())
+  const proxy = await startProxy({
+    routes: [{ name: 'tools', match: { path: '/' }, upstream: upstream.origin, protocol: 'mcp' }],
+  })
+  t.after(async () => {
+    await proxy.close()
+    await upstream.close()
+  })
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  for (const start of ['', 'x']) {
+    const name = start + '\u{1F680}'.repeat(300)
+    await fetch(proxy.url, { method: 'POST', headers, body: JSON.stringify(message(1, 'tools/call', { name })) })
+  }
+  await until(
+    async () => (await proxy.store.calls.list({ tenant: 'local', limit: 5 })).rows.length === 2,
+    'both are recorded',
+  )
+  assert.ok(proxy.interceptions.some(({ action }) => !action.isWellFormed()))
+  assert.deepEqual((await proxy.store.ledger.inspect()).faults, [])
 })
 
 test('what a caller writes stays inside of its line of the log, and its credentials outside of it', async (t) => {

@@ -636,10 +636,12 @@ for (const kind of STORE_KINDS) {
 
     test('texts that a database cannot hold as they are do not stop a write', async (t) => {
       const store = await open(t)
-      await store.calls.record(interception('c\0', { action: 'half \ud800 pair' }))
-      await store.decisions.record(decisionRow({ repository: 'a\0b', envelope: '{"x":"\\u0000"}' }))
+      await store.calls.record(interception('c\0', { action: 'half \ud800 pair, and a text \\udc00' }))
+      await store.decisions.record(decisionRow({ repository: 'a\0b\udc00', envelope: '{"x":"\\u0000"}' }))
       assert.equal((await store.decisions.byId('local', 'dec_1'))?.envelope, '{"x":"\\u0000"}')
       assert.equal((await store.calls.list({ tenant: 'local', limit: 5 })).rows.length, 1)
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
+      assert.equal(await store.ledger.verifyChain(), null)
     })
   })
 }

@@ -37,8 +37,21 @@ export function chainHash(previousHash: string, sequence: number, row: DecisionR
     row.idempotency?.key ?? null,
     row.idempotency?.bodyDigest ?? null,
   ]
-  return `sha256:${sha256Hex(JSON.stringify(columns))}`
+  return `sha256:${sha256Hex(storedJson(columns))}`
 }
+
+/**
+ * JSON of values as a database holds them. Half a surrogate pair is stored as U+FFFD: a hash over the half itself would
+ * report the stored row as changed.
+ */
+export function storedJson(values: readonly unknown[]): string {
+  const json = JSON.stringify(values)
+  if (!HALF_PAIR.test(json)) return json
+  return JSON.stringify(values, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value))
+}
+
+/** JSON.stringify escapes halves only; a text may contain such an escape itself. */
+const HALF_PAIR = /\\ud[89a-f]/
 
 /** The previous hash of a chain's first entry: no two chains have the same entry. */
 export function genesisOf(chain: string): string {

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { sha256Hex } from '../../runtime/hash.ts'
-import { GENESIS_HASH, cutEntry, entryHash, genesisOf } from './chain.ts'
+import { GENESIS_HASH, cutEntry, entryHash, genesisOf, storedJson } from './chain.ts'
 import { NO_ROW, type LedgerCut, type LedgerHead } from '../ledger.ts'
 import { integer, text, type SqlRow, type SqlValue } from './columns.ts'
 import { sortedListOf, type Sql } from './operation.ts'
@@ -353,7 +353,7 @@ export async function coveredCalls(
 }
 
 function digestOfRows(rows: readonly (readonly unknown[])[]): string {
-  return sha256Hex(JSON.stringify(rows))
+  return sha256Hex(storedJson(rows))
 }
 
 async function appendEntry(sql: Sql, kind: JournalKind, key: readonly string[], digest: string): Promise<void> {
