@@ -29,9 +29,18 @@ export type ReadMembers =
   | { readonly ok: false; readonly why: string }
 
 /** Names by which a stored document is requested: that of the specification, and those of other servers. */
-export const DOCUMENT_NAMES = ['documentId', 'id', 'doc_id', 'docId', 'queryId', 'query_id'] as const
+export const DOCUMENT_NAMES = ['documentId', 'id', 'doc_id', 'docId', 'queryId', 'query_id', 'operationId'] as const
+/** By it a server executes several operations of a document, whatever `operationName` is (Hot Chocolate). */
+export const OPERATION_LIST = 'batchOperations'
 /** Members that determine what is executed. */
-export const NAMES = countingNames(['query', 'operationName', 'variables', 'extensions', ...DOCUMENT_NAMES])
+export const NAMES = countingNames([
+  'query',
+  'operationName',
+  OPERATION_LIST,
+  'variables',
+  'extensions',
+  ...DOCUMENT_NAMES,
+])
 
 /** Of two values, servers take either. Some take `Query`, `query[]` or `;query=` for `query`. */
 export function formMembers(text: string): ReadMembers {

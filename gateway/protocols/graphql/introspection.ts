@@ -11,6 +11,8 @@ import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { askAsCaller, lookupFault, type CallerAnswer } from '../common/caller-request.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { readNames } from '../../routing/query-names.ts'
+import { NAMES } from './bodies.ts'
 
 interface IntrospectionDeps {
   readonly upstreams: Upstreams
@@ -72,11 +74,9 @@ export function introspectionPath(upstreamPath: string): string {
   const others = query
     .join('?')
     .split('&')
-    .filter((parameter) => parameter !== '' && !OF_AN_OPERATION.test(parameter))
+    .filter((parameter) => parameter !== '' && !readNames(parameter).some((name) => NAMES.folded.has(name)))
   return others.length === 0 ? path : `${path}?${others.join('&')}`
 }
-
-const OF_AN_OPERATION = /^(?:query|variables|operationName|extensions|id|documentId)(?:=|$)/
 
 function isSchema(value: unknown): value is IntrospectedSchema {
   return isJsonObject(value) && Array.isArray(value['types'])

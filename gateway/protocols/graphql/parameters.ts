@@ -3,6 +3,7 @@
  * A request that two servers could execute differently cannot be judged, and is refused.
  */
 import type { Call } from '../../calls/call.ts'
+import { overridesMethod } from '../common/method-override.ts'
 import { basePath } from '../common/request-line.ts'
 import { literalReadings } from '../../routing/path-reading.ts'
 import { queryOf } from '../../routing/query-names.ts'
@@ -13,6 +14,7 @@ import {
   DOCUMENT_NAMES,
   formMembers,
   NAMES,
+  OPERATION_LIST,
   otherReading,
   unreadable,
   type BodyDeps,
@@ -38,7 +40,7 @@ type GraphqlReading =
   | { readonly kind: 'asked'; readonly requests: readonly GraphqlParameters[]; readonly isBatch: boolean }
   | Unreadable
 
-/** Parameters of GraphQL over server-sent events, which identify a stream and request nothing. */
+/** Parameters of GraphQL over server-sent events that request nothing: of a stream, and of an operation that it ends. */
 const OF_STREAMS: ReadonlySet<string> = new Set(['token', 'operationId'])
 /** Maximum number of operations in one request. */
 const MAX_BATCH = 50
@@ -69,8 +71,11 @@ function namesIn(members: JsonObject): readonly string[] {
 }
 
 /** A page, or a stream that is opened or reserved: requests to the endpoint itself that request no operation. */
-function ofAddress({ upstreamPath, route }: Call, members: JsonObject): GraphqlReading {
-  if (namesIn(members).length > 0) return asked([members], false)
+function ofAddress(call: Call, members: JsonObject): GraphqlReading {
+  const { upstreamPath, route } = call
+  // To other servers, and in other methods, `operationId` is a stored document.
+  const isEnd = call.method === 'DELETE' && !overridesMethod(call)
+  if (namesIn(members).some((name) => !(isEnd && OF_STREAMS.has(name)))) return asked([members], false)
   const isOwn = pathBehind({ upstreamPath, route }) === ''
   const strange = Object.keys(members).find((name) => !OF_STREAMS.has(name))
   if (isOwn && strange === undefined) return { kind: 'none' }
@@ -119,6 +124,7 @@ function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
 function parametersIn(members: JsonObject): GraphqlParameters | string {
   const other = otherSpelling(members, NAMES)
   if (other !== null) return otherReading(other)
+  if (Object.hasOwn(members, OPERATION_LIST)) return 'it asks for several operations of one document'
   const query = textIn(members, 'query')
   const operationName = textIn(members, 'operationName')
   const variables = objectIn(members, 'variables')
