@@ -32,11 +32,12 @@ async function scene(
   {
     route = {},
     answer = '{"data":{}}',
+    type = 'application/json',
     ...options
-  }: Partial<ProxyOptions> & { readonly route?: object; readonly answer?: string } = {},
+  }: Partial<ProxyOptions> & { readonly route?: object; readonly answer?: string; readonly type?: string } = {},
 ): Promise<Scene> {
   const upstream = await startHttpUpstream((_request, response) =>
-    response.writeHead(200, { 'content-type': 'application/json' }).end(answer),
+    response.writeHead(200, { 'content-type': type }).end(answer),
   )
   const contract = { current: { file: schema() } }
   const proxy = await startProxy({
@@ -237,6 +238,8 @@ const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit
   ['variables that are no object', '', json({ query: '{ a }', variables: [1] }), 400],
   ['no document', '', json({ variables: {} }), 400],
   ['a document stated and named', '', json({ query: '{ a }', documentId: 'x' }), 400],
+  ['a document stated, and named as an operation', '', json({ query: '{ a }', operationId: 'app/x' }), 400],
+  ['a document named in the address of a body', '?operationId=app%2Fx', json({ query: '{ a }' }), 400],
   ['a hash of another document', '', json({ query: '{ b }', ...persisted(HASH) }), 400],
   ['a hash of another form', '', json({ query: '{ a }', ...persisted('x') }), 400],
   ['a hash of another version', '', json({ query: '{ a }', ...persisted(HASH, 2) }), 400],
@@ -336,8 +339,13 @@ test('an error of the proxy has the form of GraphQL, too', async (t) => {
 })
 
 suite('the outcome under monitoring', () => {
-  for (const [what, query, answer, outcomes] of [
+  const parts = '--a\r\nContent-Type: application/json\r\n\r\n{"data":{},"hasNext":true}\r\n--a--\r\n'
+  for (const [what, query, answer, outcomes, type = 'application/json'] of [
     ['good', { query: '{ a }' }, '{"data":{"a":1}}', ['SUCCEEDED']],
+    ['parts', { query: '{ ... @defer { a } }' }, parts, ['UNKNOWN'], 'multipart/mixed; boundary=a'],
+    ['an event stream', { query: '{ a }' }, 'event: next\ndata: {"errors":[{}]}\n\n', ['UNKNOWN'], 'text/event-stream'],
+    ['no JSON', { query: '{ a }' }, '{"data":', ['UNKNOWN']],
+    ['a batch of parts', [{ query: '{ a }' }, { query: '{ b }' }], parts, ['UNKNOWN', 'UNKNOWN'], 'multipart/mixed'],
     ['errors', { query: '{ a }' }, '{"data":null,"errors":[{"message":"x"}]}', ['FAILED']],
     [
       'a batch',
@@ -347,7 +355,7 @@ suite('the outcome under monitoring', () => {
     ],
   ] as const)
     test(`${what}: ${outcomes.join(', ')}`, async (t) => {
-      const { url, proxy } = await scene(t, { decide: () => 'WARN', answer })
+      const { url, proxy } = await scene(t, { decide: () => 'WARN', answer, type })
       await fetch(url, json(query))
       const closed = (): readonly string[] =>
         proxy.events

@@ -22,6 +22,10 @@ export function watchResults(subjects: readonly (Subject | null)[] | null): Answ
     get hasFailed(): boolean {
       return results !== null && results.some(hasErrors)
     },
+    // Of a stream or of parts (`@defer`) nothing is read, and a client chooses between those and JSON.
+    get isUntold(): boolean {
+      return results === null
+    },
     head(_status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
       if (/^[^;]*[/+]json\s*(?:;|$)/i.test(String(headers['content-type'] ?? ''))) pieces = new BytePieces()
     },
@@ -36,17 +40,13 @@ export function watchResults(subjects: readonly (Subject | null)[] | null): Answ
     },
   }
   if (subjects === null) return watcher
-  return {
-    ...watcher,
-    get hasFailed() {
-      return watcher.hasFailed
-    },
-    outcomeOf(subject) {
+  return Object.assign(watcher, {
+    outcomeOf(subject: Subject) {
       const own = (results ?? []).filter((_, index) => subjects[index]?.target === subject.target)
       if (own.length === 0) return null
       return own.some(hasErrors) ? 'FAILED' : 'SUCCEEDED'
     },
-  }
+  })
 }
 
 /** A result with errors may contain a part of the data; the operation counts as failed. */
