@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { listening } from '../fakes/listening.ts'
 import { CONFIG_MAPS, CRDS, DEPLOYMENTS, deployment, scene, widgetCrd } from '../fakes/kubernetes-scene.ts'
 import { startProxy } from '../fakes/proxy-under-test.ts'
+import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
 import { at } from '../json.ts'
 
 const YAML = { 'content-type': 'application/yaml' }
@@ -95,6 +96,58 @@ for (const [what, method, path] of [
     assert.ok(cluster.requests.every(({ url: asked }) => !/exec|proxy|portforward/.test(asked)))
   })
 }
+
+for (const [what, path, status] of [
+  ['an aggregated resource', '/apis/console.example.com/v1/namespaces/shop/terminals/t1', 403],
+  ['a list of them', '/apis/console.example.com/v1/namespaces/shop/terminals', 403],
+  ['a subresource', '/apis/console.example.com/v1/namespaces/shop/terminals/t1/shell?watch=true', 403],
+  ['a watch', '/apis/console.example.com/v1/namespaces/shop/terminals?watch=true', 101],
+  ['a log', '/api/v1/namespaces/shop/pods/web-1/log?follow=true', 101],
+] as const)
+  test(`a switch to another protocol at ${what} is ${status === 101 ? 'no' : 'a'} connection that needs a receipt`, async (t) => {
+    const { proxy, upgrades } = await terminals(t)
+    const head = `GET ${path} HTTP/1.1\nHost: a\nConnection: Upgrade\nUpgrade: websocket`
+    assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(head))), status)
+    assert.deepEqual(upgrades, status === 101 ? [path] : [])
+  })
+
+/** A cluster with an aggregated API whose resources are connections, and whose actions take effect in any dry run. */
+async function terminals(t: TestContext, kubernetes: object = {}) {
+  const upgrades: string[] = []
+  const writes: string[] = []
+  const server = createServer((request, response) => {
+    const { method = '', url = '' } = request
+    if (method !== 'GET') writes.push(`${method} ${url}`)
+    const resources = [{ name: 'terminals', kind: 'Terminal' }]
+    const value = url.endsWith('/v1') ? { resources } : { kind: 'Terminal', metadata: { name: 't1' } }
+    request.resume().on('end', () => response.setHeader('content-type', 'application/json').end(JSON.stringify(value)))
+  })
+  server.on('upgrade', (request, socket) => {
+    upgrades.push(request.url ?? '')
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  })
+  const upstream = await listening(t, server)
+  const proxy = await startProxy({
+    routes: [{ name: 'cluster', match: { path: '/' }, upstream, protocol: 'kubernetes', kubernetes }],
+  })
+  t.after(() => proxy.close())
+  return { proxy, upgrades, writes }
+}
+
+for (const path of [
+  '/apis/console.example.com/v1/namespaces/shop/terminals/t1/stop',
+  '/api/v1/namespaces/shop/serviceaccounts/admin/token',
+])
+  for (const method of ['PUT', 'POST', 'PATCH'])
+    test(`a ${method} to ${path} takes no effect while the content of a receipt is looked for`, async (t) => {
+      const { proxy, writes } = await terminals(t, { receipt_binds: 'content' })
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+      const body = JSON.stringify({ metadata: { name: path.split('/').at(-2) } })
+      const answer = await fetch(proxy.url + path, { method, headers: { 'content-type': type }, body })
+      assert.equal(answer.status, 503)
+      assert.match(String(at(await answer.json(), 'message')), /receipt_binds/)
+      assert.deepEqual(writes, [])
+    })
 
 test('a definition that the API server takes for another one is not judged for the first', async (t) => {
   const arrived: string[] = []

@@ -8,9 +8,9 @@ import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { versionOf, type KubernetesObject } from './change.ts'
 import type { Cluster, ClusterAnswer } from './cluster.ts'
-import type { ResourcePath } from './path.ts'
+import { resourceText, type ResourcePath } from './path.ts'
 import { receiptsIn } from './receipt-annotations.ts'
-import type { Write } from './write.ts'
+import { isRehearsed, type Write } from './write.ts'
 
 interface States {
   /** Null: there is none. */
@@ -47,6 +47,12 @@ const MAX_TRIES = 3
 export async function statesOf(call: Call, write: Write, cluster: Cluster): Promise<States> {
   const [path = ''] = call.upstreamPath.split('?', 1)
   if (write.verb === 'delete') return { before: objectIn(await cluster.read(call, path)), after: null }
+  // A rehearsal that takes effect would be the write itself, before its verdict.
+  if (!isRehearsed(write.path))
+    throw new GatewayError(
+      'PREFLIGHT_UNDECIDED',
+      `${resourceText(write.path)} may take effect in a dry run, so its result cannot be compared, or bound by a receipt (kubernetes.receipt_binds).`,
+    )
   if (write.path.name === null) return { before: null, after: objectIn(await cluster.rehearse(call)) }
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     const after = objectIn(await cluster.rehearse(call))

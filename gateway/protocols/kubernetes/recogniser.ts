@@ -20,7 +20,7 @@ export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser<Kub
     needsBody(head) {
       if (isRead(head.method)) return false
       const api = apiPathOf(head)
-      return api.kind === 'resource' && !isConnect(head, api.path) && !isReview(api.path)
+      return api.kind === 'resource' && !isConnect(head, api.path, api.isWatch) && !isReview(api.path)
     },
     recognise: (call) => recognise(call, deps),
     renderFault: faultStatus,
@@ -37,7 +37,7 @@ function recognise(call: Call<KubernetesRoute>, deps: KubernetesDeps): Action {
     return refused(call, 405, `Nothing at ${pathOf(call)} can be written that Preflight could judge.`)
   }
   const { path, isWatch } = api
-  if (isConnect(call, path)) return connect(call, path, deps)
+  if (isConnect(call, path, isWatch)) return connect(call, path, deps)
   if (isReading)
     return new PassingRequest(`${call.method} ${resourceText(path)}`, isWatch || isFollowing(call.upstreamPath), true)
   if (isWatch) return refused(call, 405, 'A watch is a GET.')
@@ -59,11 +59,14 @@ function pathOf({ upstreamPath }: CallHead<KubernetesRoute>): string {
   return upstreamPath.split('?', 1)[0] ?? ''
 }
 
-/** By name, or by the wish for another protocol: aggregated APIs have consoles of their own. Watches and logs may come as web sockets. */
-function isConnect(head: CallHead<KubernetesRoute>, { subresource }: ResourcePath): boolean {
+/**
+ * By name, or by the wish for another protocol: aggregated APIs have consoles of their own, below an object or in its
+ * place. Watches and logs may come as web sockets.
+ */
+function isConnect(head: CallHead<KubernetesRoute>, { subresource }: ResourcePath, isWatch: boolean): boolean {
   if (subresource !== null && CONNECT_SUBRESOURCES.has(subresource)) return true
-  const isUpgrade = head.headers.upgrade !== undefined
-  return isUpgrade && subresource !== null && subresource !== 'log'
+  if (head.headers.upgrade === undefined || subresource === 'log') return false
+  return subresource !== null || !(isWatch || isFollowing(head.upstreamPath))
 }
 
 function connect(call: Call<KubernetesRoute>, path: ResourcePath, deps: KubernetesDeps): Action {

@@ -204,10 +204,15 @@ const REHEARSED_SUBRESOURCES: ReadonlySet<string> = new Set([
   'ephemeralcontainers',
 ])
 
+/** False: with `dryRun=All` the write may take effect all the same. */
+export function isRehearsed({ subresource }: ResourcePath): boolean {
+  return subresource === null || REHEARSED_SUBRESOURCES.has(subresource)
+}
+
 /** Only what every reader of a query takes for a dry run: one parameter spelt plainly, and no other of its name. */
-function asksForDryRun({ upstreamPath: target }: Call, { subresource }: ResourcePath): boolean {
+function asksForDryRun({ upstreamPath: target }: Call, path: ResourcePath): boolean {
   const queryStart = target.indexOf('?')
-  if (queryStart === -1 || (subresource !== null && !REHEARSED_SUBRESOURCES.has(subresource))) return false
+  if (queryStart === -1 || !isRehearsed(path)) return false
   const named = target
     .slice(queryStart + 1)
     .split('&')
