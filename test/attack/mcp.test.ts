@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { createServer, request as httpRequest } from 'node:http'
 import { once } from 'node:events'
 import { test, type TestContext } from 'node:test'
+import { ClientNotificationSchema, ClientRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { ECHO } from '../fakes/mcp-upstream.ts'
 import { startTestGateway } from '../fakes/gateway.ts'
 import { listening } from '../fakes/listening.ts'
@@ -112,6 +113,37 @@ for (const [what, path] of [
     )
   })
 }
+
+for (const method of ['files/remove', 'tools/execute', 'Completion/complete', 'notifications/run', 'constructor'])
+  for (const id of [7, undefined])
+    test(`${method} ${id === undefined ? 'as a notification ' : ''}is judged by all that the server offers`, async (t) => {
+      const { send, arrived } = await scene(t)
+      await send(CALL)
+      const message = { jsonrpc: '2.0', ...(id !== undefined && { id }), method, params: { name: 'echo' } }
+      for (const path of ['/', '/other']) {
+        const answer = await (await send(message, { accept: 'application/json' }, path)).text()
+        assert.equal(answer.includes('-32001'), path === '/other' && id !== undefined, answer)
+      }
+      assert.equal((await send([message, CALL], {}, '/other')).status, 200)
+      assert.deepEqual(
+        arrived.filter(({ body }) => body.includes(method)).map(({ url }) => url),
+        ['/'],
+      )
+    })
+
+test('what clients of MCP send besides calls passes, whatever changed', async (t) => {
+  const { send, proxy } = await scene(t)
+  await send(CALL)
+  const decided = proxy.flow.asked.length
+  const known = [...ClientRequestSchema.options, ...ClientNotificationSchema.options].map(
+    ({ shape }) => shape.method.value,
+  )
+  const judged = new Set(['tools/call', 'prompts/get', 'resources/read'])
+  assert.ok(known.length > 15)
+  for (const method of known.filter((one) => !judged.has(one)))
+    assert.equal((await send({ jsonrpc: '2.0', id: 2, method }, {}, '/other')).status, 200, method)
+  assert.equal(proxy.flow.asked.length, decided)
+})
 
 test('what a caller chooses to be offered by a field of its request is asked for with that field', async (t) => {
   const { send, arrived } = await scene(t)

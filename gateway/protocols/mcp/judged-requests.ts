@@ -1,4 +1,4 @@
-/** The requests of MCP that are judged, and what each of them asks for: a tool, a prompt, a resource. */
+/** The requests of MCP that are judged, and what each of them asks for: a tool, a prompt, a resource, or more than MCP knows. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { DecisionScope } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
@@ -14,13 +14,14 @@ import { decodedName } from './name-header.ts'
 const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
 
 interface JudgedMethod {
-  /** Member of `params` that names what is asked for; the Mcp-Name header repeats it. */
-  readonly member: 'name' | 'uri'
+  /** Member of `params` that names what is asked for; the Mcp-Name header repeats it. Null: the method does. */
+  readonly member: 'name' | 'uri' | null
   /** Lists that say what it is; the first one holds its name, where it must be listed. */
   readonly lists: readonly ManifestListName[]
   /** What neither side lists cannot be judged. Addresses of resources may come from elsewhere: the server as a whole is judged then. */
   readonly mustBeListed: boolean
-  readonly scope: (name: string) => DecisionScope
+  /** Null: all that the server offers. */
+  readonly scope: (name: string) => DecisionScope | null
   readonly target: (route: string, name: string) => string
 }
 
@@ -55,25 +56,59 @@ const JUDGED_METHODS = {
   },
 } as const satisfies Readonly<Record<string, JudgedMethod>>
 
-type JudgedMethodName = keyof typeof JUDGED_METHODS
+const METHODS: ReadonlyMap<string, JudgedMethod> = new Map(Object.entries(JUDGED_METHODS))
 
-const METHODS: Readonly<Record<JudgedMethodName, JudgedMethod>> = JUDGED_METHODS
+/** What clients send otherwise, in any version: it starts and ends things, lists them, and asks how they stand. */
+const PASSING_METHODS: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'server/discover',
+  'subscriptions/listen',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'completion/complete',
+  'logging/setLevel',
+  'tasks/get',
+  'tasks/result',
+  'tasks/list',
+  'tasks/update',
+  'tasks/cancel',
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+  'notifications/tasks/status',
+])
 
-function isJudged(method: string): method is JudgedMethodName {
-  return Object.hasOwn(METHODS, method)
+/** A method of the server's own may do whatever a tool does, and no list describes it. */
+const OWN_METHOD: JudgedMethod = {
+  member: null,
+  lists: ['tools'],
+  mustBeListed: false,
+  scope: () => null,
+  target: (route) => route,
+}
+
+/** Null: it passes. */
+function rowOf(method: string): JudgedMethod | null {
+  return METHODS.get(method) ?? (PASSING_METHODS.has(method) ? null : OWN_METHOD)
 }
 
 /** Also for a spelling that some servers read as a judged method. */
 export function isJudgedMethod(method: string): boolean {
-  return isJudged(fold(trimmed(method)))
+  return rowOf(method) !== null
 }
 
 /** One thing that a message asks for. */
 export interface McpSubject extends Subject {
   /** Null: a notification, which is not answered. */
   readonly id: MessageId | null
-  readonly method: JudgedMethodName
-  /** Of the tool or prompt; the address of a resource. */
+  readonly method: string
+  /** Of the tool or prompt; the address of a resource; a method of the server's own. */
   readonly item: string
   readonly params: Params
 }
@@ -82,17 +117,19 @@ export interface McpSubject extends Subject {
 export function subjectsOf(route: string, messages: readonly Message[]): readonly McpSubject[] {
   const subjects: McpSubject[] = []
   for (const message of messages) {
-    if (message.kind === 'response' || !isJudged(message.method)) continue
+    if (message.kind === 'response') continue
     const { method, params } = message
-    const { member, scope, target } = METHODS[method]
-    const item = params[member]
+    const row = rowOf(method)
+    if (row === null) continue
+    const { member, scope, target } = row
+    const item = member === null ? method : params[member]
     if (typeof item !== 'string') continue
     subjects.push({
       id: message.kind === 'request' ? message.id : null,
       method,
       item,
       params,
-      name: `${method} ${item}`,
+      name: member === null ? method : `${method} ${item}`,
       target: target(route, item),
       scope: scope(item),
     })
@@ -101,7 +138,7 @@ export function subjectsOf(route: string, messages: readonly Message[]): readonl
 }
 
 export function judgedMethod({ method }: McpSubject): JudgedMethod {
-  return METHODS[method]
+  return rowOf(method) ?? OWN_METHOD
 }
 
 /** Longer than any name or address that a server could list. */
@@ -121,14 +158,16 @@ export function subjectProblem(messages: readonly Message[]): string | null {
       if (ids?.has(message.id) === true) return `The batch uses the id ${JSON.stringify(message.id)} twice.`
       ids?.add(message.id)
     }
-    if (!isJudged(message.method)) {
-      const meant = fold(trimmed(message.method))
-      if (isJudged(meant)) return `${JSON.stringify(message.method)} is ${meant} to some servers. Write it as that.`
-      continue
-    }
-    const { member, lists } = METHODS[message.method]
+    const row = rowOf(message.method)
+    if (row === null) continue
     judged += 1
     if (judged > MOST_JUDGED) return `A batch holds ${MOST_JUDGED} calls at most.`
+    const { member, lists } = row
+    if (member === null) {
+      const meant = fold(trimmed(message.method))
+      if (METHODS.has(meant)) return `${JSON.stringify(message.method)} is ${meant} to some servers. Write it as that.`
+      continue
+    }
     const item = message.params[member]
     if (typeof item === 'string' && item.length > LONGEST_ITEM)
       return `params.${member} is longer than ${LONGEST_ITEM} characters.`
@@ -152,8 +191,8 @@ export function headerProblem(headers: IncomingHttpHeaders, messages: readonly M
   }
   if (method !== undefined && method !== message.method)
     return 'The Mcp-Method header and the method in the body differ.'
-  if (name === undefined || !isJudged(message.method)) return null
-  const { member } = METHODS[message.method]
+  const member = METHODS.get(message.method)?.member ?? null
+  if (name === undefined || member === null) return null
   return decodedName(String(name)) === message.params[member]
     ? null
     : `The Mcp-Name header and params.${member} in the body differ.`

@@ -1,7 +1,7 @@
 /**
  * MCP over Streamable HTTP, both generations: with sessions (2025-03-26 … 2025-11-25) and without (2026-07-28). Calls
- * of tools, prompts and reads of resources are judged; other methods pass. The server's description of itself is
- * recorded as it is streamed.
+ * of tools, prompts, reads of resources and methods that MCP does not have are judged; its other methods pass. The
+ * server's description of itself is recorded as it is streamed.
  */
 import type { McpRoute } from './settings.ts'
 import type { IncomingHttpHeaders } from 'node:http'
