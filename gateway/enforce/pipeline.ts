@@ -53,6 +53,7 @@ export async function runPipeline(
   if (action.kind === 'pass') return await pass(context, call, action, deps)
   const waiting = new ClientWaiting(context, action)
   const result = await enforceCall({ call, action, settings: context.settings }, waiting, deps)
+  waiting.end()
   if (result.kind === 'gone') return null
   if (result.kind === 'halt') return { answer: result.answer, headers: result.headers, held: waiting.context.held }
   // A promise that is awaited costs one turn of the queue; one that is returned costs three.
@@ -240,6 +241,7 @@ class ClientWaiting implements PendingWait {
   readonly #context: RequestContext
   readonly #action: JudgedAction
   #held: HeldStream | null = null
+  #stopListening: (() => void) | null = null
 
   constructor(context: RequestContext, action: JudgedAction) {
     this.#context = context
@@ -264,9 +266,16 @@ class ClientWaiting implements PendingWait {
   begin(headers: readonly string[]): void {
     const answer = this.#action.heldAnswer?.() ?? null
     if (answer !== null && this.#held === null) this.#held = new HeldStream(this.#context.response, answer, headers)
+    // As if the client had disconnected, until the call is forwarded: nobody waits for its answer.
+    this.#stopListening ??= this.#action.onCancelled?.(() => void this.#context.response.destroy()) ?? null
   }
 
   keepAlive(): void {
     this.#held?.sign()
+  }
+
+  /** The call does not wait any more. */
+  end(): void {
+    this.#stopListening?.()
   }
 }

@@ -146,6 +146,11 @@ export interface JudgedAction extends ActionBase {
    * life, the client just waits.
    */
   heldAnswer?(): HeldAnswer | null
+  /**
+   * Calls back when the client takes the pending call back by another message. Returns a function that removes the
+   * listener. Absent: it can only disconnect.
+   */
+  onCancelled?(listener: () => void): () => void
 }
 
 /** An answer that begins before a pending call is decided. */

@@ -13,6 +13,7 @@ import { createAnswerWatcher, wantedOf } from './answer.ts'
 import { acceptsStream, createHeldAnswer } from './pending-call.ts'
 import { namesIn } from './manifest-text.ts'
 import type { McpAsker } from './gateway-requests.ts'
+import type { HeldRequests } from './held-requests.ts'
 import type { EditChecks, McpEdits } from './edits.ts'
 import type { ManifestNeed, McpManifests } from './manifests.ts'
 import type { McpResults } from './results.ts'
@@ -84,6 +85,7 @@ export interface JudgedMessages {
   readonly manifests: McpManifests
   readonly edits: McpEdits
   readonly results: McpResults
+  readonly held: HeldRequests
   readonly messages: readonly Message[]
   /** At least one. */
   readonly subjects: readonly McpSubject[]
@@ -160,6 +162,12 @@ export class JudgedMessagesAction implements JudgedAction {
     const requests = messages.filter((message) => message.kind === 'request')
     if (requests.length === 0 || !acceptsStream(call.headers.accept)) return null
     return createHeldAnswer(requests)
+  }
+
+  onCancelled(listener: () => void): () => void {
+    const { call, held, messages } = this.#judged
+    const ids = messages.flatMap((message) => (message.kind === 'request' ? [message.id] : []))
+    return held.hold(call, ids, listener)
   }
 
   refuse(refusal: Refusal): Answer {

@@ -330,7 +330,7 @@ function callerAt(call: Call<McpRoute>): string {
 }
 
 /** Key of the server: the route, and the origin where the route has no upstream. */
-function serverOf({ route, origin }: Call<McpRoute>): string {
+export function serverOf({ route, origin }: Call<McpRoute>): string {
   return `${route.name}\n${route.upstream === undefined ? origin : ''}`
 }
 

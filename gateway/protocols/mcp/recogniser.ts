@@ -18,7 +18,7 @@ import { isUtf8Type } from '../../network/body-charset.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
 /** What the recogniser works with. */
-type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results'>
+type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results' | 'held'>
 
 export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
   const { manifests } = parts
@@ -71,6 +71,7 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
   }
   const problem = headerProblem(call.headers, messages) ?? subjectProblem(messages)
   if (problem !== null) return refused(call, { status: 400, ...INVALID, message: problem, id: firstId(messages) })
+  parts.held.cancel(call, messages)
   const subjects = subjectsOf(call.route.name, messages)
   return subjects.length === 0
     ? new MessagesAction(call, parts.manifests, messages)

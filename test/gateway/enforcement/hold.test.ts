@@ -223,3 +223,42 @@ for (const [generation, json] of [
     assert.match(textOf(denied), /Preflight holds/)
   })
 }
+
+test('an MCP call that its client takes back does not run when it is approved, and the same id of another session does', async (t) => {
+  const mcp = await startMcpUpstream({ generation: 'sessions' })
+  const route = { name: 'tools', match: { path: '/' }, upstream: mcp.url, protocol: 'mcp', hold: LONG }
+  const gateway = await startTestGateway(t, {
+    policy: packRequest(),
+    routes: [{ ...route, contract: { refresh: 0 } }],
+  })
+  const agents = [await startAgent(gateway.addresses.proxy), await startAgent(gateway.addresses.proxy)] as const
+  t.after(async () => {
+    for (const agent of agents) await agent.close()
+    await mcp.close()
+  })
+  const calls = async (): Promise<number> =>
+    Number(/preflight_calls_held (\d+)/.exec(await gateway.metrics.text())?.[1])
+  const argument = { name: 'echo', arguments: { text: 'hi' } }
+  for (const { client } of agents) await client.callTool(argument)
+  mcp.tools = [ECHO_NARROWED]
+  const before = mcp.calls.length
+  const abort = new AbortController()
+  const [taken, kept] = [
+    agents[0].client.callTool(argument, { signal: abort.signal }).catch((error: unknown) => error),
+    agents[1].client.callTool(argument),
+  ]
+  await until(async () => (await calls()) === 2, 'both are held')
+  abort.abort()
+  await until(async () => (await calls()) === 1, 'one is taken back')
+  assert.ok((await taken) instanceof Error)
+  const headers = { authorization: `Bearer ${TEST_KEY}` }
+  const pending: unknown = await (
+    await fetch(`${gateway.addresses.api}/api/v1/approvals?state=pending`, { headers })
+  ).json()
+  const id = textAt(pending, 'approvals', 0, 'id')
+  await fetch(`${gateway.addresses.api}/api/v1/approvals/${id}/grant`, { method: 'POST', headers })
+  assert.notEqual((await kept).isError, true)
+  assert.equal(mcp.calls.length, before + 1)
+  // A session goes on after a call that was taken back.
+  assert.notEqual((await agents[0].client.callTool(argument)).isError, true)
+})
