@@ -33,17 +33,19 @@ async function scene(t: TestContext, route: object = {}) {
     createServer((request, response) => {
       void text(request).then((body) => {
         const { searchParams } = new URL(request.url ?? '/', 'http://server.test')
-        const parameter = (name: string): unknown =>
-          searchParams.get(name) ?? at(body === '' ? {} : JSON.parse(body), name)
-        const isStored =
-          ['POST', 'GET'].includes(request.method ?? '') && DOCUMENT_NAMES.some((name) => parameter(name))
-        const source = isStored ? WIPE : String(parameter('query') ?? '')
-        const listed = String(parameter('batchOperations') ?? parameter('operationName') ?? '')
+        const stated: unknown = body === '' ? {} : JSON.parse(body)
+        const parameter = (name: string): string => {
+          const value = searchParams.get(name) ?? at(stated, name) ?? ''
+          return typeof value === 'string' ? value : JSON.stringify(value)
+        }
+        const isStored = request.method !== 'DELETE' && DOCUMENT_NAMES.some((name) => parameter(name) !== '')
+        const source = isStored ? WIPE : parameter('query')
+        const listed = parameter('batchOperations') || parameter('operationName')
         for (const one of source === '' ? [] : parse(source).definitions)
           if (one.kind === 'OperationDefinition' && (listed === '' || listed.includes(one.name?.value ?? '')))
             ran.push(one.operation)
         const result = source.includes('__schema') ? graphqlSync({ schema, source }) : { data: {} }
-        response.setHeader('content-type', 'application/json').end(JSON.stringify(result))
+        return response.setHeader('content-type', 'application/json').end(JSON.stringify(result))
       })
     }),
   )
