@@ -310,12 +310,21 @@ async function closeMerge(
   task: Extract<MergeTask, { readonly kind: 'closed' }>,
   deps: CheckDeps,
 ): Promise<void> {
-  const { store, settings } = deps
+  const { scm, store, settings } = deps
   const repository = task.repository.toLowerCase()
+  const binding = await bindingOf(store, settings().config.scm.checks.tenant, task.repository, platform)
+  const isOpen =
+    binding !== null &&
+    (
+      await scm.use({ platform, repository: binding.repository }, null, (client) =>
+        client.mergeRequest(task.pullRequest),
+      )
+    ).isOpen
+  // Reopened: deliveries come in any order.
+  if (isOpen) return judgeTask(platform, { page: '', ...task, kind: 'pull_request' }, false, deps)
   const subjects = [taskSubject(task), heldSubject(repository, task.pullRequest)]
   const removed = await Promise.all(subjects.map((subject) => store.webhooks.removeChecks(platform, subject)))
   const commits = new Set(removed.flat())
-  const binding = await bindingOf(store, settings().config.scm.checks.tenant, task.repository, platform)
   if (binding === null) return
   for (const commit of commits) {
     const [first] = await store.webhooks.checksAt(platform, repository, commit)

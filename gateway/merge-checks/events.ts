@@ -43,7 +43,7 @@ function github({ name, body, checkName }: PlatformEvent): ReturnType<EventReade
   const home = at(body, 'repository', 'html_url')
   const ignored = `${name}${action === '' ? '' : `.${action}`} asks for nothing`
   if (name === 'pull_request') {
-    if (action === 'closed') return { kind: 'closed', repository, pullRequest: pull.pullRequest }
+    if (action === 'closed') return { ...pull, kind: 'closed' }
     const isRetargeted = action === 'edited' && isJsonObject(at(body, 'changes', 'base'))
     return GITHUB_PULLS.has(action) || isRetargeted ? pull : ignored
   }
@@ -108,13 +108,14 @@ function gitlab(event: PlatformEvent): ReturnType<EventReader> {
   const action = optionalTextAt(body, 'object_attributes', 'action') ?? ''
   const repository = at(body, 'project', 'path_with_namespace')
   const pullRequest = numberAt(body, 'object_attributes', 'iid')
-  if (GITLAB_CLOSED.has(action)) return { kind: 'closed', repository, pullRequest }
+  const pull = { kind: 'pull_request', repository, pullRequest, page: at(body, 'object_attributes', 'url') }
+  if (GITLAB_CLOSED.has(action)) return { ...pull, kind: 'closed' }
   // `oldrev` is there when commits were pushed.
   const isChanged =
     action === 'update' &&
     (at(body, 'object_attributes', 'oldrev') !== undefined || isJsonObject(at(body, 'changes', 'target_branch')))
   if (!GITLAB_JUDGED.has(action) && !isChanged) return `merge_request.${action} asks for nothing`
-  return { kind: 'pull_request', repository, pullRequest, page: at(body, 'object_attributes', 'url') }
+  return pull
 }
 
 const BITBUCKET_JUDGED: ReadonlySet<string> = new Set([
@@ -127,12 +128,16 @@ const BITBUCKET_CLOSED: ReadonlySet<string> = new Set(['pullrequest:fulfilled', 
 /** https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/ */
 function bitbucket({ name, body }: PlatformEvent): ReturnType<EventReader> {
   const repository = at(body, 'repository', 'full_name')
-  const pullRequest = numberAt(body, 'pullrequest', 'id')
+  const pull = {
+    kind: 'pull_request',
+    repository,
+    pullRequest: numberAt(body, 'pullrequest', 'id'),
+    page: at(body, 'pullrequest', 'links', 'html', 'href'),
+  }
   // The signature covers the body and not the name of the event.
-  if (BITBUCKET_CLOSED.has(name) && at(body, 'pullrequest', 'state') !== 'OPEN')
-    return { kind: 'closed', repository, pullRequest }
+  if (BITBUCKET_CLOSED.has(name) && at(body, 'pullrequest', 'state') !== 'OPEN') return { ...pull, kind: 'closed' }
   if (!BITBUCKET_JUDGED.has(name)) return `${name || 'this event'} asks for nothing`
-  return { kind: 'pull_request', repository, pullRequest, page: at(body, 'pullrequest', 'links', 'html', 'href') }
+  return pull
 }
 
 const READERS: Readonly<Record<PlatformId, EventReader>> = { scm_a: github, scm_b: gitlab, scm_c: bitbucket }

@@ -28,8 +28,8 @@ export type MergeTask =
       readonly pullRequests: readonly string[]
       readonly page: string
     }
-  /** The pull request is merged or closed. */
-  | { readonly kind: 'closed'; readonly repository: string; readonly pullRequest: string }
+  /** The pull request was merged or closed. Tasks of older versions name no page. */
+  | { readonly kind: 'closed'; readonly repository: string; readonly pullRequest: string; readonly page?: string }
   /** Show that a merge waits for an approval, or what was decided. */
   | {
       readonly kind: 'held_merge'

@@ -57,6 +57,7 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
       const answer = await json(`/pullrequests/${id}`)
       return {
         id,
+        isOpen: !['MERGED', 'DECLINED', 'SUPERSEDED'].includes(optionalTextAt(answer, 'state') ?? ''),
         base: textAt(answer, 'destination', 'branch', 'name'),
         head: textAt(answer, 'source', 'branch', 'name'),
         // Pull requests carry the first twelve digits only.

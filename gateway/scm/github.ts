@@ -154,6 +154,7 @@ const STATUSES: Readonly<Record<string, ChangedFile['change'] | null>> = lookupT
 function pullRequest(answer: unknown, id: string): MergeRequest {
   return {
     id,
+    isOpen: optionalTextAt(answer, 'state') !== 'closed',
     base: textAt(answer, 'base', 'ref'),
     head: textAt(answer, 'head', 'ref'),
     headSha: commitAt(answer, 'head', 'sha'),

@@ -1,6 +1,6 @@
 /** GitLab's REST API, version 4. https://docs.gitlab.com/api/rest/ */
 import { filesInOrder, renamed, treeChanges, rawFile } from './files.ts'
-import { at, commitAt, isCommitId, listAt, textAt } from './members.ts'
+import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
 import {
   PLATFORMS,
   type ChangedFile,
@@ -83,6 +83,7 @@ class GitlabClient implements ScmClient {
     const answer = await this.#json(`/merge_requests/${id}`)
     return {
       id,
+      isOpen: !['closed', 'merged'].includes(optionalTextAt(answer, 'state') ?? ''),
       base: textAt(answer, 'target_branch'),
       head: textAt(answer, 'source_branch'),
       headSha: commitAt(answer, 'sha'),

@@ -45,6 +45,8 @@ export interface RepositoryFacts {
 /** A pull or merge request. */
 export interface MergeRequest {
   readonly id: string
+  /** False: the platform states that it is merged or closed. */
+  readonly isOpen: boolean
   /** Branch that it is merged into. */
   readonly base: string
   /** Branch that is merged. */

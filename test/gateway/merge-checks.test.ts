@@ -189,6 +189,13 @@ async function ended({ server }: Scene, commit: string, count = 1): Promise<Show
   return last
 }
 
+async function judgedTasks({ gateway }: Scene): Promise<number> {
+  const counts = (await gateway.metrics.text()).matchAll(
+    /^preflight_merge_checks_total\{.*result="(?:success|failure)"\} (\d+)$/gm,
+  )
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
 async function decisions(one: Scene): Promise<readonly unknown[]> {
   return listAt(await one.api('GET', '/api/v1/ledger?limit=50'), 'entries')
 }
@@ -491,10 +498,30 @@ test('one commit in two pull requests shows the stricter decision, until that on
   await until(async () => (await decisions(one)).length === 2, 'the other one is decided')
   await until(() => one.server.shown.filter(isStatus).length >= 4, 'it is shown')
   assert.equal(stateOf(one.server.shown.findLast(isStatus) ?? assert.fail()), 'failure')
+  Object.assign(one.repository.mergeRequests.get(7) ?? {}, { state: 'closed' })
   await one.send(github('pull_request', pull('closed', 7)))
   const shown = () => one.server.shown.findLast(isStatus)
   await until(() => stateOf(shown() ?? assert.fail()) === 'success', 'the other one counts alone')
 })
+
+for (const [platform, closed] of [
+  [GITHUB, github('pull_request', pull('closed', 7))],
+  [GITLAB, gitlab(gitlabPayload('close', 7))],
+  [BITBUCKET, bitbucket('pullrequest:rejected', bitbucketPayload(7, 'DECLINED'))],
+] as const)
+  test(`${platform.name}: a delivery of a close that comes after the reopening leaves the check of the pull request`, async (t) => {
+    const one = await scene(t, platform)
+    const head = opens(one, 7, 'feature', { 'openapi.yaml': BREAKING })
+    one.repository.commit('next', { 'openapi.yaml': BREAKING }, 'main')
+    one.repository.open(8, 'feature', 'next')
+    await one.send(platform.opened(7))
+    const breaking = stateOf(await ended(one, head))
+    assert.equal((await one.send(closed)).status, 202)
+    await until(async () => (await judgedTasks(one)) === 2, 'it is decided again')
+    await one.send(platform.opened(8))
+    await until(async () => (await judgedTasks(one)) === 3, 'all is shown')
+    assert.equal(stateOf(one.server.shown.findLast(isStatus) ?? assert.fail()), breaking)
+  })
 
 test('a platform that fails is tried again, and the commit says why nothing is decided', async (t) => {
   const one = await scene(t, GITHUB)
