@@ -36,13 +36,25 @@ const COPIED = PATH_FIELDS.map((field) => ({
   when: `'${field}' in request.headers && request.headers['${field}'].startsWith('/admin/') && request.path != ''`,
   action: 'deny',
 }))
+const FIELD = [{ when: "'x-env' in request.headers && request.headers['x-env'] == 'prod'", action: 'deny' }]
+const FIELDS = [{ when: "request.headers.exists(name, request.headers[name] == 'prod')", action: 'deny' }]
 const LOOP = [{ when: "request.query.exists(name, name == 'force')", action: 'deny' }]
 
 let upstream: HttpUpstream
 let proxy: ProxyUnderTest
 before(async () => {
   upstream = await startHttpUpstream((_request, response) => response.end('done'))
-  const maps = { ...ROUTES, plain: PLAIN, items: ITEMS, query: QUERY, body: BODY, loop: LOOP, copied: COPIED }
+  const maps = {
+    ...ROUTES,
+    plain: PLAIN,
+    items: ITEMS,
+    query: QUERY,
+    body: BODY,
+    loop: LOOP,
+    copied: COPIED,
+    field: FIELD,
+    fields: FIELDS,
+  }
   proxy = await startProxy({
     routes: Object.entries(maps).map(([name, map]) => ({
       name,
@@ -165,6 +177,17 @@ test('a body of plain members, and a field of plain letters, are read', async ()
 
 test('a field that CGI takes for one of a rule has no single reading', async () => {
   assert.ok((await send('POST', '/body/x', '{"action":"read"}', '\nX_Danger: 1')) >= 400)
+})
+
+test('a field of a rule that comes twice has no single reading, and another one has', async () => {
+  const sent = upstream.requests.length
+  for (const fields of ['prod\nX-Env: dev', 'dev\nx-env: prod', 'dev\nX-Env: dev'])
+    assert.equal(await send('GET', '/field/x', '', `\nX-Env: ${fields}`), 503, fields)
+  assert.equal(await send('GET', '/fields/x', '', '\nX-Other: 1\nX-Other: 2'), 503, 'any field counts in a loop')
+  assert.equal(upstream.requests.length, sent)
+  assert.equal(await send('GET', '/field/x', '', '\nX-Env: prod'), 403)
+  assert.equal(await send('GET', '/field/x', '', '\nX-Env: dev\nX-Other: 1\nX-Other: 2'), 200)
+  assert.equal(await send('GET', '/fields/x', '', '\nX-Other: 1\nCookie: a=1\nCookie: b=2'), 200)
 })
 
 test('a field that Connection names is no fact, since it is not sent', async () => {

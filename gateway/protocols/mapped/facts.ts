@@ -50,8 +50,8 @@ export function headFacts(
   if (reading === null) return fail('its path holds escapes of control characters or of bytes that are no text')
   const query = parametersIn(read.isQueryRead ? queryOf(upstreamPath) : '', read)
   if (!query.ok) return query
-  const twin = read.areHeadersRead ? underscored(rawHeaders, read) : null
-  if (twin !== null) return fail(`some servers take its field ${twin} for another one`)
+  const twofold = read.areHeadersRead ? twofoldField(rawHeaders, read) : null
+  if (twofold !== null) return fail(twofold)
   // Decoded, so that no form of the path bypasses a rule; the listener refused an encoded slash.
   const { written: segments } = reading
   const facts = {
@@ -157,13 +157,21 @@ function parametersIn(text: string, read: ReadNames): Result<Readonly<Record<str
     : fail(`some servers end a parameter of its query at the ";" before or behind ${JSON.stringify(piece)}`)
 }
 
-/** A field that CGI takes for one that a rule reads. */
-function underscored(rawHeaders: readonly string[], { isAny, names }: ReadNames): string | null {
+/**
+ * A field that a rule reads and that has several values, of which servers take the first, the last or all; or one that CGI takes
+ * for such a field.
+ */
+function twofoldField(rawHeaders: readonly string[], { isAny, names }: ReadNames): string | null {
+  const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
-    if (!isOddField(name)) continue
     const lower = name.toLowerCase()
-    if (!names.exact.has(lower) && (isAny || names.folded.has(meantField(lower)))) return name
+    const isOther = isOddField(name) && !names.exact.has(lower)
+    if (isOther && (isAny || names.folded.has(meantField(lower))))
+      return `some servers take its field ${name} for another one`
+    const counts = isAny ? !CREDENTIALS.has(lower) : names.exact.has(lower)
+    if (counts && seen.has(lower)) return `it has the field ${name} more than once`
+    seen.add(lower)
   }
   return null
 }
