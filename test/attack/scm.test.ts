@@ -7,6 +7,8 @@ const PROJECT = '/api/v4/projects/4711'
 const REPOSITORY = '/repos/acme/pets'
 const linked = (input: string) => ({ query: `mutation { createLinkedBranch(input: {${input}}) { clientMutationId } }` })
 const SHA = 'a'.repeat(40)
+const BUILDS = `/2.0/repositories/acme/pets/commit/${SHA}/statuses/build`
+type ScmName = Parameters<typeof scmScene>[1]
 
 type Attempt = readonly [platform: 'github' | 'gitlab', what: string, method: string, path: string, body: unknown]
 
@@ -53,6 +55,60 @@ for (const [platform, what, method, path, body] of ATTEMPTS) {
     assert.deepEqual([scene.server.effects, asked(scene)], [[], []])
   })
 }
+
+/** Another name is a check of somebody else. */
+const CHECKS: readonly (readonly [ScmName, string, string, string, (name: string) => unknown])[] = [
+  ['github', 'a status', 'POST', `${REPOSITORY}/statuses/${SHA}`, (context) => ({ state: 'success', context })],
+  [
+    'github',
+    'a check run',
+    'POST',
+    `${REPOSITORY}/check-runs`,
+    (name) => ({ name, head_sha: SHA, conclusion: 'success' }),
+  ],
+  ['github', 'a renamed check run', 'PATCH', `${REPOSITORY}/check-runs/7`, (name) => ({ name, conclusion: 'success' })],
+  [
+    'github',
+    'a check run by GraphQL',
+    'POST',
+    '/graphql',
+    (name) => ({
+      query: `mutation { createCheckRun(input: {repositoryId: "R", name: "${name}", headSha: "${SHA}"}) { clientMutationId } }`,
+    }),
+  ],
+  ['gitlab', 'a status', 'POST', `${PROJECT}/statuses/${SHA}`, (name) => ({ state: 'success', name })],
+  [
+    'gitlab',
+    'a status by its context',
+    'POST',
+    `${PROJECT}/statuses/${SHA}`,
+    (context) => ({ state: 'success', context }),
+  ],
+  ['bitbucket', 'a status', 'POST', BUILDS, (key) => ({ key, state: 'SUCCESSFUL', url: 'https://ci.example' })],
+]
+for (const [platform, what, method, path, bodyOf] of CHECKS)
+  test(`${platform}: ${what} in the name of the gateway is refused, and another one passes`, async (t) => {
+    const scene = await scmScene(t, platform)
+    for (const name of ['preflight/merge', 'Preflight/Merge', ' preflight/merge ', 'preflight-merge']) {
+      const answer = await scene.send(method, path, bodyOf(name))
+      assert.equal(answer.status, 403, name)
+    }
+    assert.deepEqual(scene.server.requests, [])
+    await scene.send(method, path, bodyOf('preflight/merge-tests'))
+    assert.equal(scene.server.requests.length, 1)
+  })
+
+test('the check of the gateway is refused in addresses and forms too', async (t) => {
+  const gitlab = await scmScene(t, 'gitlab')
+  const path = `${PROJECT}/statuses/${SHA}?state=success&name=preflight%2Fmerge`
+  assert.equal((await gitlab.send('POST', path, {})).status, 403)
+  const bitbucket = await scmScene(t, 'bitbucket')
+  assert.equal((await bitbucket.send('PUT', `${BUILDS}/preflight-merge`, { state: 'SUCCESSFUL' })).status, 403)
+  const report = BUILDS.replace('statuses/build', 'reports/preflight-merge')
+  assert.equal((await bitbucket.send('PUT', report, { title: 'x', result: 'PASSED' })).status, 403)
+  assert.equal((await bitbucket.send('DELETE', report)).status, 403)
+  assert.deepEqual([...gitlab.server.requests, ...bitbucket.server.requests], [])
+})
 
 const HARMLESS: readonly Attempt[] = [
   ['gitlab', 'a submodule', 'PUT', `${PROJECT}/repository/submodules/api`, { branch: 'feature', commit_sha: SHA }],

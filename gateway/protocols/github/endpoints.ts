@@ -87,16 +87,18 @@ export const GITHUB_REPOSITORY: readonly EndpointGroup[] = [
     endpoints: ['git/blobs', 'git/commits', 'git/tags', 'git/trees', 'forks', 'generate'],
   },
   {
+    effect: 'results',
+    because: 'results of checks; a merge is judged whatever they say; the check of the gateway is its own',
+    endpoints: ['check-runs', 'check-runs/:id', 'statuses/:sha'],
+  },
+  {
     effect: 'passes',
     because: 'results of checks and analyses; a merge is judged whatever they say',
     endpoints: [
-      'check-runs',
-      'check-runs/:id',
       'check-runs/:id/rerequest',
       'check-suites',
       'check-suites/preferences',
       'check-suites/:id/rerequest',
-      'statuses/:sha',
       'code-scanning/alerts/:number',
       'code-scanning/alerts/:number/autofix',
       'code-scanning/analyses/:id',

@@ -200,7 +200,10 @@ export async function recogniseGraphql(
     }
     const receipts = called.filter(({ name: one }) => !Object.hasOwn(MUTATIONS, one) && !CHECKED.has(one))
     const checks = receipts.flatMap((one) => {
-      const operation = receiptOf(one, GITHUB_MUTATIONS, 'scm_a')
+      const operation = receiptOf(one, GITHUB_MUTATIONS, {
+        platform: 'scm_a',
+        checkName: deps.config().scm.checks.name,
+      })
       return operation === null ? [] : [mutationCheck('github', one, operation)]
     })
     if (judged.length === 0) return checks.length === 0 ? passing(name) : receiptAction(name, checks)

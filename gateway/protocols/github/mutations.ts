@@ -62,10 +62,15 @@ const GROUPS: readonly MutationGroup[] = [
     mutations: ['deleteRef', 'deleteLinkedBranch', 'createRepository', 'cloneTemplateRepository'],
   },
   {
+    effect: 'results',
+    because: 'results of checks; a merge is judged whatever they say; the check of the gateway is its own',
+    mutations: ['createCheckRun', 'updateCheckRun'],
+  },
+  {
     effect: 'passes',
     because: 'results of checks; a merge is judged whatever they say',
     mutations: splitNames(
-      'createCheckRun createCheckSuite rerequestCheckSuite updateCheckRun updateCheckSuitePreferences',
+      'createCheckSuite rerequestCheckSuite updateCheckSuitePreferences',
       'dismissRepositoryVulnerabilityAlert rejectDeployments',
     ),
   },

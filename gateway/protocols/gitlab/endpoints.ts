@@ -125,16 +125,14 @@ export const GITLAB_PROJECT: readonly EndpointGroup[] = [
     ],
   },
   {
+    effect: 'results',
+    because: 'results of checks; a merge is judged whatever they say; the check of the gateway is its own',
+    endpoints: ['statuses/:sha'],
+  },
+  {
     effect: 'passes',
     because: 'results and records; a merge is judged whatever they say',
-    endpoints: [
-      'statuses/:sha',
-      'vulnerabilities',
-      'vulnerabilities/:id',
-      'export',
-      'export_relations',
-      'releases/:tag/evidence',
-    ],
+    endpoints: ['vulnerabilities', 'vulnerabilities/:id', 'export', 'export_relations', 'releases/:tag/evidence'],
   },
   {
     effect: 'passes',

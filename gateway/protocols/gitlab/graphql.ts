@@ -32,7 +32,7 @@ export async function recogniseGraphql(
     const name = `${call.method} ${path} ${called.map((one) => one.name).join(' ')}`.trim()
     return called.some((one) => one.name === MERGE || UNREAD.has(one.name))
       ? merging(call, name, mergesIn(called), { segments, deps })
-      : unjudged(name, called)
+      : unjudged(name, called, deps)
   } catch (error) {
     if (error instanceof UnreadableIntent) return refused(call, `${call.method} ${path}`, error.message)
     throw error
@@ -54,9 +54,9 @@ function merging(
   return new ScmAction(call, { platform: 'scm_b', createClient: createGitlabClient, name, prefix, intents }, deps)
 }
 
-function unjudged(name: string, called: readonly Called[]): Action {
+function unjudged(name: string, called: readonly Called[], deps: ScmDeps): Action {
   const checks = called.flatMap((one) => {
-    const operation = receiptOf(one, GITLAB_MUTATIONS, 'scm_b')
+    const operation = receiptOf(one, GITLAB_MUTATIONS, { platform: 'scm_b', checkName: deps.config().scm.checks.name })
     return operation === null ? [] : [mutationCheck('gitlab', one, operation)]
   })
   return checks.length === 0 ? passing(name) : receiptAction(name, checks)

@@ -12,11 +12,13 @@ type EndpointEffect =
   | { readonly kind: 'passes' }
   /** Forwarded unless a text in it holds a command that the platform runs. */
   | { readonly kind: 'texts' }
+  /** Forwarded unless it is the check that the gateway writes. */
+  | { readonly kind: 'results' }
   /** Forwarded with a receipt for exactly this request. */
   | { readonly kind: 'receipt'; readonly operation: ReceiptOperation }
 
 export interface EndpointGroup {
-  readonly effect: 'passes' | 'texts' | ReceiptOperation
+  readonly effect: Exclude<EndpointEffect['kind'], 'receipt'> | ReceiptOperation
   readonly because: string
   /**
    * `PATH` for every method that writes, `METHOD|METHOD PATH` for some. In a path, `:name` stands for one segment and `*` at the end
@@ -58,7 +60,9 @@ export function createEndpointTable(groups: readonly EndpointGroup[]): EndpointT
 }
 
 function effectOf(effect: EndpointGroup['effect']): EndpointEffect {
-  return effect === 'passes' || effect === 'texts' ? { kind: effect } : { kind: 'receipt', operation: effect }
+  return effect === 'passes' || effect === 'texts' || effect === 'results'
+    ? { kind: effect }
+    : { kind: 'receipt', operation: effect }
 }
 
 function insert(root: EndpointNode, endpoint: Endpoint): void {
@@ -104,7 +108,7 @@ function deeper(node: EndpointNode, segment: string, below: (child: EndpointNode
 }
 
 /** From the mildest to the strictest. */
-const RANKS = ['passes', 'texts', 'publish', 'deploy', 'approve', 'merge', 'administer'] as const
+const RANKS = ['passes', 'results', 'texts', 'publish', 'deploy', 'approve', 'merge', 'administer'] as const
 
 function rankOf({ effect }: Endpoint): number {
   return RANKS.indexOf(effect.kind === 'receipt' ? effect.operation : effect.kind)

@@ -6,6 +6,7 @@ import { digestJson } from '../../../engine/base.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import type { PlatformId } from '../../scm/platform.ts'
+import { refuseOwnCheck } from './own-check.ts'
 import { refuseCommands } from './text-commands.ts'
 import type { EndpointGroup, ReceiptOperation } from './endpoints.ts'
 import type { Called } from './graphql.ts'
@@ -32,11 +33,11 @@ export function createMutationTable(groups: readonly MutationGroup[]): MutationT
 const APPROVING: ReadonlySet<string> = new Set(['addPullRequestReview', 'submitPullRequestReview'])
 const COMMENTING = /^(?:comment|request_changes)$/i
 
-/** Null: it passes. @throws UnreadableIntent for a text that lands something */
+/** Null: it passes. @throws UnreadableIntent for a text that lands something, and for the check of the gateway */
 export function receiptOf(
   { name, input }: Called,
   table: MutationTable,
-  platform: PlatformId,
+  { platform, checkName }: { readonly platform: PlatformId; readonly checkName: string },
 ): ReceiptOperation | null {
   if (APPROVING.has(name)) {
     const event = text(input, 'event')
@@ -44,7 +45,8 @@ export function receiptOf(
   }
   const effect = table.get(name)?.effect ?? 'administer'
   if (effect === 'texts') refuseCommands(platform, input)
-  return effect === 'passes' || effect === 'texts' ? null : effect
+  if (effect === 'results') refuseOwnCheck(checkName, input)
+  return effect === 'passes' || effect === 'texts' || effect === 'results' ? null : effect
 }
 
 /** The receipt names the mutation and all that is put into it. @param platform as targets begin */

@@ -45,7 +45,7 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
     const segments = singleSegments(head.upstreamPath)
     if (segments === null || beside(segments) !== null) return true
     const table = tableFor(head, segments)
-    return rowFor(head, table) !== null || endpointFor(head, table)?.effect.kind === 'texts'
+    return rowFor(head, table) !== null || READ.has(endpointFor(head, table)?.effect.kind)
   }
   return {
     needsBody(head) {
@@ -66,6 +66,9 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
     },
   }
 }
+
+/** Effects that depend on the body. */
+const READ: ReadonlySet<string | undefined> = new Set(['texts', 'results'])
 
 /** Some servers run a mutation whatever the method, and a path with several readings may be that of the GraphQL API. */
 function mayBeGraphql(segments: readonly string[] | null): boolean {

@@ -13,6 +13,7 @@ import { mayMutate } from './graphql.ts'
 import { UnreadableIntent, type ScmIntent } from './intent.ts'
 import { isGitService } from './git-push.ts'
 import { singleSegments, splitSegments, withoutExtension } from '../../routing/path-reading.ts'
+import { refuseOwnCheck } from './own-check.ts'
 import { refuseCommands } from './text-commands.ts'
 import { callName, isRead, matchSegments } from '../common/request-line.ts'
 import { mayBeForm, overridesMethod } from '../common/method-override.ts'
@@ -93,7 +94,7 @@ export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps:
     return refused(call, name, 'its path is another call where an encoded slash, ? or # is taken for the sign itself.')
   try {
     const row = rowFor(call, table)
-    return row === null ? unjudged(call, name, table) : await judged(call, name, { ...table, ...row }, deps)
+    return row === null ? unjudged(call, name, table, deps) : await judged(call, name, { ...table, ...row }, deps)
   } catch (error) {
     if (error instanceof UnreadableIntent || error instanceof ScmError) return refused(call, name, error.message)
     throw error
@@ -191,7 +192,7 @@ export function endpointFor(
   )
 }
 
-function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable): Action {
+function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable, { config }: Pick<ScmDeps, 'config'>): Action {
   const endpoint = endpointFor(call, table)
   if (endpoint === null)
     return table.located === null && isGitService(call)
@@ -200,6 +201,8 @@ function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable): Action {
   const { effect, because } = endpoint
   if (effect.kind === 'receipt') return receipted(call, { ...table, operation: effect.operation, because })
   if (effect.kind === 'texts') refuseCommands(table.dialect.platform, parametersOf(call))
+  if (effect.kind === 'results')
+    refuseOwnCheck(config().scm.checks.name, [splitSegments(table.path), parametersOf(call)])
   return passingAsSent(call, name)
 }
 
