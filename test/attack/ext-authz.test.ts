@@ -1,7 +1,7 @@
 /** Between another proxy and the gateway: fields that a client forges for the server behind, and requests that are not what is asked about. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { FREE_PORTS } from '../fakes/gateway.ts'
+import { FREE_PORTS, startTestGateway } from '../fakes/gateway.ts'
 import { grpcAsker } from '../fakes/ext-authz-client.ts'
 import { petContract } from '../fakes/http-upstream.ts'
 import { startPetRoute } from '../fakes/pet-route.ts'
@@ -40,6 +40,26 @@ test('fields that only the gateway says, and other paths, are taken off the requ
     assert.equal((await fetch(`${api}/authz/pets`, { headers: { [name]: value } })).status, 400, name)
   const receipt = { 'preflight-receipt': 'of.another.call' }
   assert.equal((await fetch(`${api}/authz/pets`, { headers: receipt })).status, 200, 'a receipt proves itself')
+})
+
+test('a field of a rule whose values another proxy joined has no single reading', async (t) => {
+  const map = [{ when: "'x-env' in request.headers && request.headers['x-env'] == 'prod'", action: 'deny' }]
+  const route = { name: 'pets', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'mapped', map }
+  const gateway = await startTestGateway(t, {
+    listen: { ...FREE_PORTS, ext_authz: '127.0.0.1:0' },
+    routes: [{ ...route, otherwise: 'pass' }],
+  })
+  const grpc = grpcAsker(gateway.addresses.ext_authz?.replace('http://', '') ?? '')
+  t.after(() => grpc.close())
+  const codes = async (value: string, other = '') => {
+    const headers = { 'x-env': value, 'x-other': other }
+    const overHttp = await fetch(`${gateway.addresses.api}/authz/pets`, { headers })
+    return [at(await grpc.check({ ...PETS, headers }), 'status', 'code') ?? 0, overHttp.status]
+  }
+  for (const value of ['prod,dev', 'dev,prod', ',prod', 'prod,']) assert.deepEqual(await codes(value), [7, 503], value)
+  assert.deepEqual(await codes('prod'), [7, 403])
+  assert.deepEqual(await codes('dev', 'a,b'), [0, 200])
+  assert.deepEqual(await codes('dev, test'), [0, 200], 'a list that a client wrote')
 })
 
 test('a method over gRPC is one that HTTP knows, in capitals', async (t) => {

@@ -42,7 +42,7 @@ const ESCAPED_LETTER = /%(?:3[0-9]|[46][1-9a-f]|[57][0-9a])/i
 
 /** The facts of the head; the body is null. */
 export function headFacts(
-  { method, upstreamPath, headers, rawHeaders }: CallHead,
+  { method, upstreamPath, headers, rawHeaders, trafficPath }: CallHead,
   read: ReadNames,
 ): Result<HeadFacts, string> {
   const [path = ''] = upstreamPath.split('?', 1)
@@ -50,7 +50,7 @@ export function headFacts(
   if (reading === null) return fail('its path holds escapes of control characters or of bytes that are no text')
   const query = parametersIn(read.isQueryRead ? queryOf(upstreamPath) : '', read)
   if (!query.ok) return query
-  const twofold = read.areHeadersRead ? twofoldField(rawHeaders, read) : null
+  const twofold = read.areHeadersRead ? twofoldField(rawHeaders, read, trafficPath === 'ext_authz') : null
   if (twofold !== null) return fail(twofold)
   // Decoded, so that no form of the path bypasses a rule; the listener refused an encoded slash.
   const { written: segments } = reading
@@ -160,21 +160,27 @@ function parametersIn(text: string, read: ReadNames): Result<Readonly<Record<str
 /**
  * A field that a rule reads and that has several values, of which servers take the first, the last or all; or one that CGI takes
  * for such a field.
+ * @param isJoined another proxy asks: some write the values of such a field into one, with a comma between them
  */
-function twofoldField(rawHeaders: readonly string[], { isAny, names }: ReadNames): string | null {
+function twofoldField(rawHeaders: readonly string[], { isAny, names }: ReadNames, isJoined: boolean): string | null {
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? ''
     const lower = name.toLowerCase()
-    const isOther = isOddField(name) && !names.exact.has(lower)
-    if (isOther && (isAny || names.folded.has(meantField(lower))))
+    const isOwn = names.exact.has(lower)
+    if (isOddField(name) && !isOwn && (isAny || names.folded.has(meantField(lower))))
       return `some servers take its field ${name} for another one`
-    const counts = isAny ? !CREDENTIALS.has(lower) : names.exact.has(lower)
+    const counts = isOwn || (isAny && !CREDENTIALS.has(lower))
     if (counts && seen.has(lower)) return `it has the field ${name} more than once`
+    if (isJoined && isOwn && JOINED.test(rawHeaders[index + 1] ?? ''))
+      return `the other proxy may have joined several fields ${name} at the comma`
     seen.add(lower)
   }
   return null
 }
+
+/** Clients write a blank behind the comma of a list, Envoy does not. */
+const JOINED = /,(?! )/
 
 function otherSpellingWithin(value: unknown, names: CountingNames): string | null {
   if (typeof value !== 'object' || value === null) return null
