@@ -200,6 +200,39 @@ for (const field of [
     assert.deepEqual(cluster.requests, [])
   })
 
+const PETS = { '/pets': { get: { responses: { 200: { description: 'ok' } } } } }
+function contract(paths: object): string {
+  return JSON.stringify({ openapi: '3.0.3', info: { title: 't', version: '1' }, paths })
+}
+
+for (const [kind, resource, member] of [
+  ['ConfigMap', 'configmaps', 'binaryData'],
+  ['Secret', 'secrets', 'data'],
+] as const)
+  test(`a contract in base64 in the ${member} of a ${kind} is compared as its text`, async (t) => {
+    const of = (text: string) => ({
+      apiVersion: 'v1',
+      kind,
+      metadata: { name: 'api', namespace: 'shop' },
+      [member]: { spec: Buffer.from(text).toString('base64') },
+    })
+    const { send, cluster, proxy } = await scene(
+      t,
+      { receipts: [], contracts: [kind] },
+      { decide: ({ artifacts }) => (artifacts.some(({ before, after }) => before !== after) ? 'BLOCK' : 'ALLOW') },
+    )
+    cluster.put(resource, of(contract(PETS)))
+    const path = `/api/v1/namespaces/shop/${resource}/api`
+    assert.equal((await send('PUT', path, of(contract({})))).status, 403)
+    assert.deepEqual(cluster.writes(), [])
+    const [request] = proxy.flow.asked
+    assert.deepEqual(
+      request?.artifacts.map(({ type, before, after }) => [type, before, after]),
+      [['openapi', contract(PETS), contract({})]],
+    )
+    assert.equal((await send('PUT', path, of(contract(PETS)))).status, 200)
+  })
+
 test('an object whose YAML merges is refused', async (t) => {
   const { send, cluster } = await scene(t)
   const body = 'kind: DeleteOptions\ndryRun: [All]\n<<: {dryRun: []}\n'

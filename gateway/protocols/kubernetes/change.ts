@@ -2,6 +2,7 @@
  * Two states of one object → the contracts in it that change. Members that the API server itself writes (status,
  * versions, field ownership) are part of neither side.
  */
+import { isUtf8 } from 'node:buffer'
 import { canonicalJson, appendPointer } from '../../../engine/base.ts'
 import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
 import type { Subject } from '../../calls/subject.ts'
@@ -129,9 +130,20 @@ async function typeOf(pointer: string, text: string, sniff: Sniff): Promise<Arti
 function textsOf(object: KubernetesObject | null): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   if (object === null) return texts
-  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...members } = object
-  walk(members, '', (pointer, text) => texts.set(pointer, text))
+  const { apiVersion: _apiVersion, kind, metadata: _metadata, status: _status, ...members } = object
+  const encoded = kind === 'Secret' ? ENCODED_IN_SECRETS : ENCODED
+  walk(members, '', (pointer, text) => texts.set(pointer, encoded.test(pointer) ? decodedText(text) : text))
   return texts
+}
+
+/** Members in base64: whoever mounts the object reads the same file as from a plain member. */
+const ENCODED = /^\/binaryData\//
+const ENCODED_IN_SECRETS = /^\/(?:binaryData|data)\//
+
+/** What is no text stays as it is. */
+function decodedText(base64: string): string {
+  const bytes = Buffer.from(base64, 'base64')
+  return isUtf8(bytes) ? bytes.toString('utf8') : base64
 }
 
 function walk(value: unknown, pointer: string, onText: (pointer: string, text: string) => void): void {
