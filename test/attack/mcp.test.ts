@@ -131,6 +131,19 @@ for (const method of ['files/remove', 'tools/execute', 'Completion/complete', 'n
       )
     })
 
+for (const fields of [
+  'method=tools%2Fcall&params[name]=echo',
+  'Method=tools/call&params.name=echo',
+  'x=1;method=tools/call',
+  'jsonrpc=2.0',
+])
+  test(`a form with ${fields} is no request for a token`, async (t) => {
+    const { send, arrived } = await scene(t)
+    const type = { 'content-type': 'application/x-www-form-urlencoded' }
+    assert.equal((await send(`grant_type=client_credentials&${fields}`, type)).status, 415)
+    assert.deepEqual(arrived, [])
+  })
+
 test('what clients of MCP send besides calls passes, whatever changed', async (t) => {
   const { send, proxy } = await scene(t)
   await send(CALL)

@@ -8,17 +8,26 @@ import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { callName } from '../common/request-line.ts'
+import { readNames } from '../../routing/query-names.ts'
 
 /** Requests for tokens, their revocation, and pushed authorizations (RFC 6749 §4, 7009, 9126). */
 const FORM_FIELDS = ['grant_type', 'token', 'response_type'] as const
 
-/** A form that begins with the name of a field: no reader of JSON makes anything of it, whatever type it goes by. */
+/** What a framework that merges forms into its parameters would take for a message. */
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['jsonrpc', 'method', 'params'])
+
+/**
+ * A form that begins with the name of a field: no reader of JSON makes anything of it, whatever type it goes by. It has
+ * no field of a message.
+ */
 export function isTokenRequest({ headers, body }: Pick<Call, 'headers' | 'body'>): boolean {
   const [type = ''] = (headers['content-type'] ?? '').split(';', 1)
   if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return false
   if (headers['content-encoding'] !== undefined || body === null || !/^[a-z_]+=/.test(body.toString('latin1')))
     return false
-  const fields = new URLSearchParams(body.toString('latin1'))
+  const text = body.toString('latin1')
+  if (readNames(text).some((name) => MESSAGE_FIELDS.has(name))) return false
+  const fields = new URLSearchParams(text)
   return FORM_FIELDS.some((name) => fields.has(name))
 }
 
