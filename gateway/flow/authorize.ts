@@ -160,7 +160,7 @@ async function gather(
   const ids = request.artifacts.map(({ id }) => id)
   // The store is asked while the contracts are compared: a decision waits for no read of its own.
   const [observed, digests, analyses] = await Promise.all([
-    observedConsumers(ids, isProxied, settings.config, now, store),
+    observedConsumers({ ids, isProxied }, settings.config, now, store),
     request.digests ?? analyst.digests(request.artifacts),
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
   ])

@@ -192,7 +192,7 @@ function hasOthers(bases: readonly Base[], method: string, path: string): boolea
   const found: OperationTemplate[] = []
   for (const base of bases) {
     const rest = belowBase(base, reading)
-    if (rest !== null) collectMatches(base.root, rest.loose, 0, null, found)
+    if (rest !== null) collectMatches(base.root, 0, { loose: rest.loose, method: null, found })
   }
   return found.some((template) => template.method !== method)
 }
@@ -301,7 +301,7 @@ interface TemplateMatch {
 /** All that match the loosest reading, but for those that every router leaves to a sibling that says the path literally (OpenAPI 3.1, Path Templating). */
 function matchesOf(root: Node, method: string, { loose, written }: PathReading): readonly TemplateMatch[] {
   const found: OperationTemplate[] = []
-  collectMatches(root, loose, 0, method, found)
+  collectMatches(root, 0, { loose, method, found })
   const [only, ...others] = found
   const kept =
     only === undefined || others.length === 0
@@ -310,14 +310,15 @@ function matchesOf(root: Node, method: string, { loose, written }: PathReading):
   return kept.map((template) => ({ template, isWritten: isWrittenAs(template, written) }))
 }
 
-/** @param method null: any */
-function collectMatches(
-  node: Node,
-  loose: readonly LooseSegment[],
-  index: number,
-  method: string | null,
-  found: OperationTemplate[],
-): void {
+interface MatchSearch {
+  readonly loose: readonly LooseSegment[]
+  /** Null: any. */
+  readonly method: string | null
+  readonly found: OperationTemplate[]
+}
+
+function collectMatches(node: Node, index: number, search: MatchSearch): void {
+  const { loose, method, found } = search
   const segment = loose[index]
   if (segment === undefined) {
     const ending = method === null ? [...node.templates.values()].flat() : node.templates.get(method)
@@ -329,12 +330,12 @@ function collectMatches(
   const readings = isLast && segment.folded.includes('.') ? withoutFormats(segment.folded) : [segment.folded]
   for (const text of readings) {
     const literal = node.literals.get(text)
-    if (literal !== undefined) collectMatches(literal, loose, index + 1, method, found)
+    if (literal !== undefined) collectMatches(literal, index + 1, search)
   }
   for (const { pattern, node: child } of node.mixed)
-    if (readings.some((text) => pattern.test(text))) collectMatches(child, loose, index + 1, method, found)
-  if (node.parameter !== null) collectMatches(node.parameter, loose, index + 1, method, found)
-  if (node.rest !== null) collectMatches(node.rest, loose, loose.length, method, found)
+    if (readings.some((text) => pattern.test(text))) collectMatches(child, index + 1, search)
+  if (node.parameter !== null) collectMatches(node.parameter, index + 1, search)
+  if (node.rest !== null) collectMatches(node.rest, loose.length, search)
 }
 
 /** True where `one` has a name wherever `other` has one, and the path itself says those that only `one` has. */

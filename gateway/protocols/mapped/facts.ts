@@ -86,7 +86,7 @@ export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, strin
 }
 
 /** The path that some servers read, and how its rules are asked. */
-interface LooseFacts {
+export interface LooseFacts {
   readonly facts: RequestFacts
   /** Letters are folded: conditions are asked as a server would mean them that ignores case. */
   readonly isFolded: boolean

@@ -184,7 +184,7 @@ export class JudgedMessagesAction implements JudgedAction {
     return (id, result) => {
       const subject = subjects.find((one) => one.id === id && one.method === 'tools/call')
       if (subject === undefined || this.#pinned === null) return
-      results.check(call, subject.item, result, this.#pinned, underOf(permit, subject))
+      results.check({ call, tool: subject.item, result, pinned: this.#pinned }, underOf(permit, subject))
     }
   }
 
