@@ -72,8 +72,12 @@ function isSetBy(row: BaselineRow, setBy: string): boolean {
   return row.setBy === setBy || row.setBy === BY_CONFIGURATION
 }
 
+export function promotedRow(route: string, contract: PinnedContract, setBy: string, setAt: number): BaselineRow {
+  return baselineRow(route, contract, { source: 'promotion', setBy, setAt })
+}
+
 /** A baseline of a route as it is stored. */
-export function baselineRow(
+function baselineRow(
   route: string,
   { type, content, digest }: PinnedContract,
   set: Pick<BaselineRow, 'source' | 'setBy' | 'setAt'>,

@@ -22,7 +22,7 @@ export function weakerSettings(before: Enforced, after: Enforced): readonly Weak
   return [
     ...weakerPolicy(before, after),
     ...CONFIG_ROWS.flatMap(([path, row]) =>
-      weakerLeaf(row, path, valueAt(before.config, path), valueAt(after.config, path)),
+      weakerLeaf(row, path, settingAt(before.config, path), settingAt(after.config, path)),
     ),
     ...before.config.routes.flatMap((route) => weakerRoute(route, after.config)),
     ...after.config.routes.flatMap((route) => weakerAddition(route, before.config)),
@@ -34,7 +34,7 @@ function weakerRoute(route: RouteConfig, { routes }: Config): readonly Weaker[] 
   const next = routes.find(({ name }) => name === route.name)
   if (next === undefined) return [{ path, before: route.mode, after: 'gone' }]
   return ROUTE_ROWS.flatMap(([member, row]) =>
-    weakerLeaf(row, `${path}.${member}`, valueAt(route, member), valueAt(next, member)),
+    weakerLeaf(row, `${path}.${member}`, settingAt(route, member), settingAt(next, member)),
   )
 }
 
@@ -52,7 +52,7 @@ function weakerAddition(route: RouteConfig, { routes }: Config): readonly Weaker
 /** Settings of one route with which it forwards calls without a decision. */
 function unjudgedCalls(route: RouteConfig): readonly string[] {
   return ROUTE_ROWS.flatMap(([member, row]) => {
-    const value = valueAt(route, member)
+    const value = settingAt(route, member)
     return row.kind === 'ranked' && value !== undefined && row.unjudged === value
       ? [`${member}: ${writtenValue(value)}`]
       : []
@@ -142,7 +142,7 @@ function writtenValue(value: unknown): string {
 }
 
 /** @param path with dots */
-function valueAt(root: unknown, path: string): unknown {
+function settingAt(root: unknown, path: string): unknown {
   return path
     .split('.')
     .reduce<unknown>(

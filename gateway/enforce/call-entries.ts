@@ -4,7 +4,7 @@ import { envelopeFacts } from '../flow/decision-facts.ts'
 import type { Call, ReceivedHead } from '../calls/call.ts'
 import { textIn } from '../json/unchecked-json.ts'
 import type { EntryFacts } from '../telemetry/decision-log/entry.ts'
-import { effectOf, shortName } from './call-record.ts'
+import { recordedEffect, shortName } from './call-record.ts'
 import type { CallJudgement, SubjectVerdict } from './judge.ts'
 import type { CallEffect } from '../store/calls.ts'
 
@@ -25,7 +25,7 @@ export function entriesOf(
   return judgement.verdicts.map((judged) => ({
     ...shared,
     ...verdictFacts(judged),
-    effect: effectOf(effect, judged.verdict),
+    effect: recordedEffect(effect, judged.verdict),
   }))
 }
 
@@ -40,13 +40,13 @@ function verdictFacts({ subject, verdict }: SubjectVerdict): Omit<EntryFacts, 'k
       decision: 'receipt',
       decision_id: verdict.decisionId,
       receipt_id: verdict.decisionId,
-      receipt_key: keyOf(verdict.token),
+      receipt_key: keyIdOf(verdict.token),
     }
   return { ...stated, decision: 'receipt_required', reasons: [verdict.demand.reason ?? 'missing'] }
 }
 
 /** @param token a receipt that was verified */
-function keyOf(token: string): string | null {
+function keyIdOf(token: string): string | null {
   const header: unknown = JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString('utf8'))
   const kid = isJsonObject(header) ? header['kid'] : null
   return textIn(kid)

@@ -5,7 +5,7 @@ import type { CallEffect, InterceptionRow } from '../store/calls.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { CallVerdict } from './verdict-cache.ts'
-import { undecided, type Decided, type CallJudgement } from './judge.ts'
+import { undecidedJudgement, type Decided, type CallJudgement } from './judge.ts'
 
 /** A call, and the dependencies that its rows and records are written with. */
 interface RecordedCall {
@@ -36,19 +36,19 @@ export function recordCall(
       if (writing instanceof Promise) writings.push(writing)
     }
   } catch (error) {
-    return undecided(error)
+    return undecidedJudgement(error)
   }
-  return writings.length === 0 ? null : written(writings)
+  return writings.length === 0 ? null : awaitWrites(writings)
 }
 
 type Unrecorded = Extract<CallJudgement, { readonly kind: 'undecided' }>
 
-async function written(writings: readonly Promise<void>[]): Promise<Unrecorded | null> {
+async function awaitWrites(writings: readonly Promise<void>[]): Promise<Unrecorded | null> {
   try {
     await Promise.all(writings)
     return null
   } catch (error) {
-    return undecided(error)
+    return undecidedJudgement(error)
   }
 }
 
@@ -78,12 +78,12 @@ function rowsOf(
     action: shortName(subject.name),
     decisionId: verdict.decisionId,
     executionAction: verdict.action,
-    effect: effectOf(effect, verdict),
+    effect: recordedEffect(effect, verdict),
   }))
 }
 
 /** A call under a receipt of its own is no forwarded call of a decision made here. */
-export function effectOf(effect: CallEffect, { basis }: Pick<CallVerdict, 'basis'>): CallEffect {
+export function recordedEffect(effect: CallEffect, { basis }: Pick<CallVerdict, 'basis'>): CallEffect {
   return effect === 'forwarded' && basis === 'receipt' ? 'receipt' : effect
 }
 

@@ -22,8 +22,8 @@ import { closeUnsent, openWindows, UNWATCHED, type SubjectWatch } from './subjec
 import { logStop, recordCall } from './call-record.ts'
 import { entriesOf } from './call-entries.ts'
 import { observeDecision } from './observed-decision.ts'
-import { judge, undecided, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
-import { decisionHeaders, stopped, unjudged, unmonitored } from './refusals.ts'
+import { judge, undecidedJudgement, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
+import { decisionHeaders, stoppedReply, undecidedReply, unmonitored } from './refusals.ts'
 import type { Reply } from '../listen/request-context.ts'
 import type { SpentReceipt } from './receipt-check.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
@@ -138,7 +138,7 @@ async function logged(result: Concluded, judgement: CallJudgement, pending: Pend
   const isKept = written instanceof Promise ? await written : written
   if (isKept || result.kind === 'halt') return result
   await closeUnsent(result.watches)
-  return concludeUndecided(undecided(new GatewayError('DECISION_LOG_UNWRITABLE')), pending)
+  return concludeUndecided(undecidedJudgement(new GatewayError('DECISION_LOG_UNWRITABLE')), pending)
 }
 
 /**
@@ -238,7 +238,7 @@ async function concludeStopped(judgement: Decided, pending: PendingEnforcement):
   logStop(judgement, pending)
   if (isHeld) showHeld(judgement, pending)
   const approvalAt = isHeld && approvalId !== null ? approvalAddress(approvalId, settings.config) : null
-  return { kind: 'halt', effect, ...stopped(call, action, governing, approvalAt) }
+  return { kind: 'halt', effect, ...stoppedReply(call, action, governing, approvalAt) }
 }
 
 /** The call may only be forwarded while it is monitored, and no monitoring is wired. */
@@ -285,7 +285,7 @@ async function concludeUndecided(
       : 'call could not be judged and is forwarded, as its route is configured',
   )
   return open === null
-    ? { kind: 'halt', effect: 'undecided', ...unjudged(call, action, judgement) }
+    ? { kind: 'halt', effect: 'undecided', ...undecidedReply(call, action, judgement) }
     : passing(open, judgement, UNWATCHED, pending)
 }
 
@@ -343,12 +343,12 @@ function passing(
     return { kind: 'go', effect, verdicts: [], headers, watches, isMonitored, subjects: [] }
   }
   const { action, decisionId } = judgement.governing.verdict
-  const verdicts = judgement.verdicts.map(({ verdict }) => verdict).filter(mayProceed)
+  const verdicts = judgement.verdicts.map(({ verdict }) => verdict).filter(isProceeding)
   const headers = decisionHeaders(call, action, decisionId)
   return { kind: 'go', effect, verdicts, headers, watches, isMonitored, subjects: judgement.verdicts }
 }
 
-function mayProceed(verdict: CallVerdict): verdict is DecisionVerdict | ReceiptVerdict {
+function isProceeding(verdict: CallVerdict): verdict is DecisionVerdict | ReceiptVerdict {
   return verdict.basis !== 'demand' && directiveOf(verdict.action).proceeds
 }
 

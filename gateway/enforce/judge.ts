@@ -56,9 +56,9 @@ export function judge(judged: CallToJudge, deps: JudgeDeps): CallJudgement | nul
   // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (law 2 of CONTRIBUTING.md).
   try {
     const judging = judgeGathered(judged, deps)
-    return judging instanceof Promise ? judging.catch(undecided) : judging
+    return judging instanceof Promise ? judging.catch(undecidedJudgement) : judging
   } catch (error) {
-    return undecided(error)
+    return undecidedJudgement(error)
   }
 }
 
@@ -146,7 +146,7 @@ function notCovered(call: Call, subject: Subject): GatewayError {
   )
 }
 
-export function undecided(error: unknown): CallJudgement & { readonly kind: 'undecided' } {
+export function undecidedJudgement(error: unknown): CallJudgement & { readonly kind: 'undecided' } {
   if (error instanceof UpstreamRefusal) {
     const message = `The upstream refused to say what it offers (${error.status}), so the call could not be judged.`
     return {
@@ -161,9 +161,9 @@ export function undecided(error: unknown): CallJudgement & { readonly kind: 'und
 }
 
 function strictest(verdicts: readonly SubjectVerdict[]): SubjectVerdict {
-  return verdicts.reduce((a, b) => (strictnessOf(b) > strictnessOf(a) ? b : a))
+  return verdicts.reduce((a, b) => (verdictStrictness(b) > verdictStrictness(a) ? b : a))
 }
 
-function strictnessOf({ verdict }: SubjectVerdict): number {
+function verdictStrictness({ verdict }: SubjectVerdict): number {
   return directiveOf(verdict.action).strictness
 }

@@ -9,7 +9,7 @@ import type { Call, CallHead } from '../calls/call.ts'
 import type { Recognisers } from '../protocols/registry.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
-import { forward, headOf, type ForwardDeps, type Forwarding } from './forward.ts'
+import { forward, sentHeadOf, type ForwardDeps, type Forwarding } from './forward.ts'
 import { joinStatedTrace } from '../protocols/mcp/meta-trace.ts'
 import { callerOn } from '../callers/proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
@@ -72,7 +72,7 @@ function intercept(
   const { trafficPath, route, origin, upstreamPath } = match
   const { upgrade } = context
   const caller = callerOn(route, context.caller)
-  const { headers, rawHeaders } = headOf(context, match)
+  const { headers, rawHeaders } = sentHeadOf(context, match)
   const body = upgrade === null ? null : NO_BODY
   // Written out: an object spread is slower, and this runs at every call.
   const call: Call = {
@@ -96,7 +96,7 @@ function intercept(
 /** A trace that the body names: the call and the head that is sent name it, as if a field had named it. */
 function inStatedTrace(call: Call, context: RequestContext, match: RouteMatch, { observer }: PipelineDeps): Call {
   if (!joinStatedTrace(call, observer)) return call
-  return { ...call, correlationId: call.observation.correlationId, ...headOf(context, match) }
+  return { ...call, correlationId: call.observation.correlationId, ...sentHeadOf(context, match) }
 }
 
 function withBody(call: Call, context: RequestContext, deps: PipelineDeps): Promise<Call | Reply | null> {

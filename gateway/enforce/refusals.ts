@@ -17,7 +17,7 @@ import type { CallJudgement, SubjectVerdict } from './judge.ts'
  * @param approvalAt where the approval decision for a pending call can be made
  * (docs/reference/wire-headers.md#refusals)
  */
-export function stopped(
+export function stoppedReply(
   call: Call,
   action: JudgedAction,
   { subject, verdict }: SubjectVerdict,
@@ -93,7 +93,7 @@ export function unjudgedUpgrade(call: Call, action: JudgedAction | PassingAction
   return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', null) }
 }
 
-export function unjudged(
+export function undecidedReply(
   call: Call,
   action: JudgedAction,
   { error, refusal: upstream }: Extract<CallJudgement, { readonly kind: 'undecided' }>,

@@ -159,8 +159,8 @@ class VerdictCache implements Verdicts {
     const { change } = request
     const { flow, now: clock } = this.#deps
     // Each merge or publication is an act of its own: its receipt serves no other one.
-    if (change.kind === 'change_set') return authorize(request, flow).then(({ verdict }) => verdict)
-    const key = keyOf(request, change)
+    if (change.kind === 'change_set') return authorizeChange(request, flow).then(({ verdict }) => verdict)
+    const key = verdictKey(request, change)
     const now = clock()
     const known = this.#entries.get(key)
     const isInUse =
@@ -221,7 +221,7 @@ class VerdictCache implements Verdicts {
       usableUntil: Number.POSITIVE_INFINITY,
       mark: STALE,
       weight: 1,
-      verdict: authorize(request, flow).then(
+      verdict: authorizeChange(request, flow).then(
         ({ verdict, expiresAt }) => {
           const madeAt = now()
           entry.usableUntil = verdict.envelope.analysis_complete
@@ -264,7 +264,7 @@ function weightOf({ envelope, token, envelopeHeader }: DecisionVerdict): number 
  * Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end
  * it. Most offers are the baseline, whose digest is then written once: the key is read at every call.
  */
-function keyOf(
+function verdictKey(
   { route, caller, subject, generation }: VerdictRequest,
   { baseline, offered }: Extract<CallChange, { readonly kind: 'contract' }>,
 ): string {
@@ -336,7 +336,7 @@ function candidateOf(change: CallChange): OfferedCandidate | null {
   return { baseline: change.baseline.route, digest: change.offered.digest }
 }
 
-async function authorize(
+async function authorizeChange(
   { route, caller, subject, change, correlationId, stages }: VerdictRequest,
   flow: Pick<BaselinesDeps['flow'], 'authorize'>,
 ): Promise<{ readonly verdict: DecisionVerdict; readonly expiresAt: number }> {

@@ -25,7 +25,7 @@ import { resourceText } from '../protocols/kubernetes/path.ts'
 import { receiptsIn } from '../protocols/kubernetes/receipt-annotations.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import { refusalStatus } from '../protocols/kubernetes/status.ts'
-import { basisOf, operationOf, targetOf, type WriteBasis } from '../protocols/kubernetes/write-basis.ts'
+import { basisOf, receiptOperation, objectTarget, type WriteBasis } from '../protocols/kubernetes/write-basis.ts'
 import type { Observation } from '../telemetry/observation.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { withTrace } from '../telemetry/trace-context.ts'
@@ -133,9 +133,9 @@ function writeAction(request: ReviewRequest, basis: WriteBasis, route: Kubernete
   const name = path.name ?? '*'
   const subject: Subject = {
     name: `${verb} ${resourceText(path)} ${path.namespace === null ? name : `${path.namespace}/${name}`}`,
-    target: targetOf(kind, path.namespace, name),
+    target: objectTarget(kind, path.namespace, name),
     scope: null,
-    operation: operation === 'CONNECT' ? 'connect' : operationOf({ path, verb: VERBS[operation] }, basis),
+    operation: operation === 'CONNECT' ? 'connect' : receiptOperation({ path, verb: VERBS[operation] }, basis),
     ...(route.kubernetes.receipt_binds === 'content' && { place: { head: contentDigest(object ?? oldObject) } }),
   }
   return {

@@ -85,14 +85,14 @@ class UpstreamPools implements Upstreams {
   inspect(): readonly object[] {
     return [
       ...[...this.#ofRoutes, ...this.#named].map(([key, { stats }]) => ({
-        origin: originOf(key),
+        origin: hostOfPool(key),
         protocol: 'http1',
         connected: stats.connected,
         free: stats.free,
         running: stats.running,
         queued: stats.queued,
       })),
-      ...[...this.#http2.keys()].map((key) => ({ origin: originOf(key), protocol: 'http2' })),
+      ...[...this.#http2.keys()].map((key) => ({ origin: hostOfPool(key), protocol: 'http2' })),
     ]
   }
 
@@ -109,7 +109,7 @@ class UpstreamPools implements Upstreams {
     if (route.upstream === undefined) return this.#namedPool(route, origin)
     const known = this.#byRoute.get(route)
     if (known !== undefined) return known
-    const key = keyOf(route, origin)
+    const key = poolKey(route, origin)
     const pool = this.#ofRoutes.get(key) ?? openPoolFor(origin, route, {})
     this.#ofRoutes.set(key, pool)
     this.#byRoute.set(route, pool)
@@ -117,7 +117,7 @@ class UpstreamPools implements Upstreams {
   }
 
   #namedPool(route: UpstreamRoute, origin: string): UndiciPoolType {
-    const key = keyOf(route, origin)
+    const key = poolKey(route, origin)
     const pool = this.#named.get(key) ?? openPoolFor(origin, route, guardOf(origin, this.#egress))
     this.#named.set(key, pool)
     return pool
@@ -125,7 +125,7 @@ class UpstreamPools implements Upstreams {
 
   #http2Origin(route: UpstreamRoute, origin: string): Http2Origin {
     const guard = route.upstream === undefined ? guardOf(origin, this.#egress) : {}
-    const key = `${keyOf(route, origin)} ${guard.lookup === undefined}`
+    const key = `${poolKey(route, origin)} ${guard.lookup === undefined}`
     const known = this.#http2.get(key) ?? openHttp2(origin, route, guard)
     this.#http2.set(key, known)
     return known
@@ -155,12 +155,12 @@ function askerBy(origin: Http2Origin): Asker {
   }
 }
 
-function keyOf({ timeout, tls }: UpstreamRoute, origin: string): string {
+function poolKey({ timeout, tls }: UpstreamRoute, origin: string): string {
   return `${origin} ${timeout.connect} ${timeout.headers} ${timeout.idle} ${tls.upstream_ca ?? ''}`
 }
 
 /** Without a user and password. */
-function originOf(key: string): string {
+function hostOfPool(key: string): string {
   const [origin = ''] = key.split(' ', 1)
   return URL.parse(origin)?.host ?? origin
 }

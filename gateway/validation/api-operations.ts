@@ -42,7 +42,7 @@ export function readOperations(text: string): OperationTable {
   const root: unknown = document.value.root
   const paths = recordIn(recordIn(root)['paths'])
   const operations = Object.entries(paths).flatMap(([path, item]) =>
-    methodsOf(item, root).map((method) => {
+    itemMethods(item, root).map((method) => {
       const basePaths = ownBasePaths(item, method, root)
       return { method, path, ...(basePaths !== null && { basePaths }) }
     }),
@@ -60,12 +60,12 @@ function ownBasePaths(item: unknown, method: string, root: unknown): readonly st
 }
 
 /** Also those behind a `$ref`; every method where it leads nowhere, so that no sibling stands for its path. */
-function methodsOf(item: unknown, root: unknown): readonly string[] {
+function itemMethods(item: unknown, root: unknown): readonly string[] {
   if (!isJsonObject(item)) return []
   const own = METHODS.filter((method) => Object.hasOwn(item, method.toLowerCase()))
   if (typeof item['$ref'] !== 'string') return own
   const target = resolveRef(root, item['$ref'])
-  return target.kind === 'resolved' ? [...new Set([...own, ...methodsOf(target.value, root)])] : METHODS
+  return target.kind === 'resolved' ? [...new Set([...own, ...itemMethods(target.value, root)])] : METHODS
 }
 
 /**
@@ -239,7 +239,7 @@ function writtenNames(path: string): readonly string[] {
 
 function addTemplate(root: Node, method: string, path: string): void {
   const written = writtenNames(templateOf(path))
-  const parts = written.map(partOf).filter((part) => part.kind !== 'literal' || part.text !== '')
+  const parts = written.map(templatePart).filter((part) => part.kind !== 'literal' || part.text !== '')
   if (REST.test(written.at(-1) ?? '')) parts.splice(-1, 1, { kind: 'rest' })
   let node = root
   for (const part of parts) node = childFor(node, part)
@@ -248,7 +248,7 @@ function addTemplate(root: Node, method: string, path: string): void {
   node.templates.set(method, known)
 }
 
-function partOf(segment: string): TemplatePart {
+function templatePart(segment: string): TemplatePart {
   if (!segment.includes('{')) return { kind: 'literal', text: segment }
   if (/^\{[^{}]*\}$/.test(segment)) return { kind: 'parameter' }
   const source = segment

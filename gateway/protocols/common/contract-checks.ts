@@ -80,7 +80,7 @@ class ReportedChecks implements ContractChecks {
   async refused(departure: Departure): Promise<void> {
     this.#log(departure, null, 'call that violates the pinned contract refused')
     this.#report('refused', departure, null)
-    await this.#record(rowOf('refused', departure, { action: 'STOP', decisionId: null }, this.#deps.now()))
+    await this.#record(interceptionRowOf('refused', departure, { action: 'STOP', decisionId: null }, this.#deps.now()))
   }
 
   observed(departure: Departure): void {
@@ -91,7 +91,7 @@ class ReportedChecks implements ContractChecks {
   drifted(departure: Departure, under: Under): void {
     this.#log(departure, DRIFT_PATTERN, 'answer violates the pinned contract')
     if (this.#report('drifted', departure, under.decisionId))
-      void this.#record(rowOf('drifted', departure, under, this.#deps.now()))
+      void this.#record(interceptionRowOf('drifted', departure, under, this.#deps.now()))
   }
 
   /** False: the same was reported recently. */
@@ -172,7 +172,7 @@ function violationOf(
   }
 }
 
-function rowOf(
+function interceptionRowOf(
   effect: 'refused' | 'drifted',
   departure: Departure,
   { action, decisionId }: Under,

@@ -44,7 +44,7 @@ export function readOperation(text: string, { operationName, variables }: Graphq
       document: document.value,
       operation: operation.value,
       variables,
-      name: `${kind}${name === undefined ? '' : ` ${cut(name.value)}`}`,
+      name: `${kind}${name === undefined ? '' : ` ${shortened(name.value)}`}`,
       isIntrospection: asksForSchemaOnly(document.value, operation.value),
       text,
     },
@@ -57,7 +57,7 @@ function wordsOf({ message, line, column }: Problem): string {
   return line === undefined ? what : `${what} (line ${line}, column ${column})`
 }
 
-function cut(text: string): string {
+function shortened(text: string): string {
   return text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME - 1)}…`
 }
 
@@ -71,10 +71,10 @@ const DIGITS = 32
  * The target names the root fields and everything that is touched. So a decision serves operations that touch the same
  * elements, whatever their values. An operation that the contract does not describe is judged by the whole contract.
  */
-export function subjectOf(route: string, operation: AskedOperation, shapes: readonly GraphqlShape[]): Subject {
+export function operationResource(route: string, operation: AskedOperation, shapes: readonly GraphqlShape[]): Subject {
   const { root, fields, touches } = touchOf(operation, shapes)
-  const listed = cut(fields.join(','))
-  const name = `${root} ${listed}${operation.operation.name === undefined ? '' : ` (${cut(operation.operation.name.value)})`}`
+  const listed = shortened(fields.join(','))
+  const name = `${root} ${listed}${operation.operation.name === undefined ? '' : ` (${shortened(operation.operation.name.value)})`}`
   if (touches === null) return { name, target: route, scope: null }
   const hash = sha256Hex(JSON.stringify([root, fields, touches])).slice(0, DIGITS)
   return { name, target: `${route}/${root} ${listed}#${hash}`, scope: { root, fields, touches } }

@@ -12,7 +12,7 @@ import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '.
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Subject } from '../../calls/subject.ts'
 import type { Call } from '../../calls/call.ts'
-import { basePath, callName } from '../common/request-line.ts'
+import { basePath, callName, pathOf } from '../common/request-line.ts'
 import { readContract } from '../common/contract-reader.ts'
 import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from '../common/current-contract.ts'
 import { rpcRefusal } from './refusal.ts'
@@ -46,9 +46,9 @@ export function createGrpcRecogniser(deps: GrpcDeps): Recogniser<GrpcRoute> {
 }
 
 /** `/package.Service/Method`, byte for byte, behind the path of the upstream; null for other paths. */
-function rpcPathOf({ upstreamPath, route }: Call<GrpcRoute>): string | null {
-  const [path = ''] = upstreamPath.split('?', 1)
-  const base = basePath(route)
+function rpcPathOf(call: Call<GrpcRoute>): string | null {
+  const path = pathOf(call)
+  const base = basePath(call.route)
   return path.startsWith(`${base}/`) ? path.slice(base.length) : null
 }
 

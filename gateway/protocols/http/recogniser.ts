@@ -21,7 +21,7 @@ import {
   type CurrentContracts,
   type IndexedContract,
 } from '../common/current-contract.ts'
-import { callName } from '../common/request-line.ts'
+import { callName, pathOf } from '../common/request-line.ts'
 import { createOperationMatcher, METHODS, type OperationMatcher } from '../../validation/api-operations.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 import { mayNameMethodInBody, methodInBody, overridesMethod } from '../common/method-override.ts'
@@ -176,9 +176,5 @@ function isShort({ received }: CallHead): boolean {
 
 /** Without a match the whole contract decides, which is stricter. */
 function wholeSubject(call: Call): Subject {
-  return { name: `${call.method} ${pathOf(call)}`, target: call.route.name, scope: null }
-}
-
-function pathOf({ upstreamPath }: CallHead): string {
-  return upstreamPath.split('?', 1)[0] ?? '/'
+  return { name: callName(call), target: call.route.name, scope: null }
 }

@@ -18,7 +18,7 @@ import { objectPath, resourceText, type ResourcePath } from './path.ts'
 import { ClusterRefusal, discoveredKind, standingReceipts, statesOf } from './object-states.ts'
 import { refusalStatus } from './status.ts'
 import type { Write } from './write.ts'
-import { operationOf, targetOf, type WriteBasis } from './write-basis.ts'
+import { receiptOperation, objectTarget, type WriteBasis } from './write-basis.ts'
 import { watchWrittenObject, type WriteResult } from './written-object.ts'
 
 export interface KubernetesDeps {
@@ -123,7 +123,7 @@ abstract class JudgedRequest implements JudgedAction {
 
   #subject(kind: string): Subject {
     const { path, object, operation } = this.#named
-    return { name: this.name, target: targetOf(kind, path.namespace, object), scope: null, operation }
+    return { name: this.name, target: objectTarget(kind, path.namespace, object), scope: null, operation }
   }
 }
 
@@ -162,7 +162,7 @@ export class WriteRequest extends JudgedRequest {
 
   constructor(call: Call, { write, basis, kind, base, bindsContent }: WriteTerms, deps: KubernetesDeps) {
     const { path, name: object, verb } = write
-    super(call, { path, object, verb, kind, base, operation: operationOf(write, basis) }, deps)
+    super(call, { path, object, verb, kind, base, operation: receiptOperation(write, basis) }, deps)
     this.#write = write
     this.#basis = basis
     this.#bindsContent = bindsContent

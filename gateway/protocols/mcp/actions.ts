@@ -11,7 +11,7 @@ import { underOf } from '../common/contract-checks.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
 import { createAnswerWatcher, wantedOf } from './answer.ts'
 import { acceptsStream, createHeldAnswer } from './pending-call.ts'
-import { namesIn } from './manifest-text.ts'
+import { itemNames } from './manifest-text.ts'
 import type { McpAsker } from './gateway-requests.ts'
 import type { EditChecks, McpEdits } from './edits.ts'
 import type { ManifestNeed, McpManifests } from './manifests.ts'
@@ -56,7 +56,7 @@ export class MessagesAction implements PassingAction {
   readonly #messages: readonly Message[]
 
   constructor(call: Call<McpRoute>, manifests: McpManifests, messages: readonly Message[]) {
-    this.name = messages.map(nameOf).join(', ')
+    this.name = messages.map(messageName).join(', ')
     this.isStanding = messages.some(
       (message) => message.kind === 'request' && message.method === 'subscriptions/listen',
     )
@@ -227,7 +227,7 @@ function needOf(subject: McpSubject): ManifestNeed {
 
 function isCovered(subject: McpSubject, sides: readonly BaselineText[]): boolean {
   const { mustBeListed, lists } = judgedMethod(subject)
-  return !mustBeListed || sides.some((side) => lists.some((list) => namesIn(list, side).has(subject.item)))
+  return !mustBeListed || sides.some((side) => lists.some((list) => itemNames(list, side).has(subject.item)))
 }
 
 /** A result, not a protocol error: the model sees it and can act on it. */
@@ -244,6 +244,6 @@ function stoppedToolResult({ id, params }: McpSubject, refusal: Refusal): unknow
   }
 }
 
-function nameOf(message: Message): string {
+function messageName(message: Message): string {
   return message.kind === 'response' ? 'response' : message.method
 }

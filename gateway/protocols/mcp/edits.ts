@@ -21,7 +21,7 @@ import {
   type DerivationTerms,
   derivationTerms,
   createSelector,
-  namedType,
+  typeByName,
   type ContractSelector,
 } from '../../scm/selector.ts'
 import type { OfferedContract } from '../../baselines/baselines.ts'
@@ -243,7 +243,7 @@ function unclear(subject: McpSubject, asker: McpAsker, path: string): EditChecks
     code: 'GUARD_CALL_UNRECOGNISED',
     message: `The arguments of ${subject.item} do not determine in one way what it would change in ${path}.`,
   }
-  const type: ArtifactType = namedType(path) ?? 'openapi'
+  const type: ArtifactType = typeByName(path) ?? 'openapi'
   const basis = { kind: 'change_set', artifacts: [], unreadable: [{ id: path, type, problem }] } as const
   return { ...NO_QUESTIONS, checks: [fileCheck(path, { subject, asker }, basis)] }
 }

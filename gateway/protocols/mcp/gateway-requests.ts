@@ -70,7 +70,7 @@ export async function askServer(
     body: JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params }),
     signal,
   })
-  if (answer.statusCode !== 200) throw await failureOf(answer, id)
+  if (answer.statusCode !== 200) throw await rpcFailure(answer, id)
   const { error, result } = await readReply(answer, id)
   if (isJsonObject(error)) throw new RpcFailure(error)
   if (!isJsonObject(result)) throw new Error('its answer holds no result')
@@ -81,7 +81,7 @@ export async function askServer(
  * 2026-07-28 reports an unknown method with 404 too: an answer to this request is its failure, anything else is for the
  * caller.
  */
-async function failureOf(answer: Dispatcher.ResponseData, id: string): Promise<Error> {
+async function rpcFailure(answer: Dispatcher.ResponseData, id: string): Promise<Error> {
   const { statusCode, headers } = answer
   const reply = await readReply(answer, id).catch(() => null)
   const error = reply?.['error']

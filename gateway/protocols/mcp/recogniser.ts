@@ -7,7 +7,7 @@ import type { McpRoute } from './settings.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
-import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
+import { firstId, readRpcMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './actions.ts'
 import { isClientRegistration, isTokenRequest, passingAuthorization } from './authorization.ts'
 import { mcpFault } from './errors.ts'
@@ -59,7 +59,7 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
   if (!json.ok) return refused(call, { status: 400, code: RPC_ERROR.parse, message: json.message })
   const isBatch = Array.isArray(json.value)
   const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
-  const messages = values.map(readMessage).filter((message) => message !== null)
+  const messages = values.map(readRpcMessage).filter((message) => message !== null)
   if (values.length === 0 || messages.length < values.length) {
     if (isClientRegistration(json.value)) return passingAuthorization(call)
     return refused(call, {

@@ -8,7 +8,7 @@ import { compareTrees } from '../../scm/derivation.ts'
 import type { DerivationTerms } from '../../scm/selector.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { readDocument, unread, type Publication, type Revision } from './document.ts'
+import { readPackageDocument, unread, type Publication, type Revision } from './document.ts'
 import { NEW_PACKAGE, packumentChange, predecessorOf, readPackument, type Packument } from './packument.ts'
 import type { RegistryClient } from './registry.ts'
 import type { NpmRequest } from './request.ts'
@@ -50,11 +50,11 @@ export async function checksOf<Kind extends NpmWrite['kind']>(
 
 const WAYS: { readonly [Kind in NpmWrite['kind']]: WriteCheck<Kind> } = {
   async document({ name }, body, scene) {
-    const document = readDocument(name, await body())
+    const document = readPackageDocument(name, await body())
     return document.kind === 'publication' ? publicationChecks(document, scene) : revisionChecks(document, scene)
   },
   async stage({ name }, body, scene) {
-    const document = readDocument(name, await body())
+    const document = readPackageDocument(name, await body())
     if (document.kind !== 'publication') throw unread('what is staged holds no tarball')
     return publicationChecks(document, scene)
   },
