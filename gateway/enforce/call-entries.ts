@@ -5,7 +5,7 @@ import type { Call, ReceivedHead } from '../calls/call.ts'
 import { textIn } from '../json/unchecked-json.ts'
 import type { EntryFacts } from '../telemetry/decision-log/entry.ts'
 import { recordedEffect, shortName } from './call-record.ts'
-import type { CallJudgement, SubjectVerdict } from './judge.ts'
+import type { CallJudgement, ResourceVerdict } from './judge.ts'
 import type { CallEffect } from '../store/calls.ts'
 
 /** @param effect of the call as a whole @param name what the call does, where no resource was judged */
@@ -29,11 +29,11 @@ export function entriesOf(
   }))
 }
 
-function verdictFacts({ subject, verdict }: SubjectVerdict): Omit<EntryFacts, 'kind'> {
-  const action = shortName(subject.name)
+function verdictFacts({ resource, verdict }: ResourceVerdict): Omit<EntryFacts, 'kind'> {
+  const action = shortName(resource.name)
   if (verdict.basis === 'decision')
     return { ...envelopeFacts(verdict.envelope), action, approval_id: verdict.approvalId }
-  const stated = { action, target: subject.target, execution_action: verdict.action }
+  const stated = { action, target: resource.target, execution_action: verdict.action }
   if (verdict.basis === 'receipt')
     return {
       ...stated,
@@ -42,7 +42,7 @@ function verdictFacts({ subject, verdict }: SubjectVerdict): Omit<EntryFacts, 'k
       receipt_id: verdict.decisionId,
       receipt_key: keyIdOf(verdict.token),
     }
-  return { ...stated, decision: 'receipt_required', reasons: [verdict.demand.reason ?? 'missing'] }
+  return { ...stated, decision: 'receipt_required', reasons: [verdict.requiredReceipt.reason ?? 'missing'] }
 }
 
 /** @param token a receipt that was verified */

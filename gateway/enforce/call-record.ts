@@ -73,9 +73,9 @@ function rowsOf(
   }
   if (judgement.kind === 'undecided')
     return [{ ...shared, action: shortName(action.name), decisionId: null, executionAction: 'STOP', effect }]
-  return judgement.verdicts.map(({ subject, verdict }) => ({
+  return judgement.verdicts.map(({ resource, verdict }) => ({
     ...shared,
-    action: shortName(subject.name),
+    action: shortName(resource.name),
     decisionId: verdict.decisionId,
     executionAction: verdict.action,
     effect: recordedEffect(effect, verdict),
@@ -94,7 +94,7 @@ export function shortName(name: string): string {
 
 const LONGEST_NAME = 500
 
-export function logStop({ governing: { subject, verdict } }: Decided, { call, deps }: RecordedCall): void {
+export function logStop({ governing: { resource, verdict } }: Decided, { call, deps }: RecordedCall): void {
   const { decision, execution_action, risk_score, patterns } =
     verdict.basis === 'decision' ? verdict.envelope : NO_ENVELOPE
   deps.logger.warn(
@@ -102,13 +102,13 @@ export function logStop({ governing: { subject, verdict } }: Decided, { call, de
       event: 'call.not_allowed',
       correlation_id: call.correlationId,
       route: call.route.name,
-      call: shortName(subject.name),
+      call: shortName(resource.name),
       decision_id: verdict.decisionId,
       decision,
       execution_action,
       risk_score,
       patterns,
-      ...(verdict.basis === 'demand' && { receipt: verdict.demand.reason ?? 'missing' }),
+      ...(verdict.basis === 'missing_receipt' && { receipt: verdict.requiredReceipt.reason ?? 'missing' }),
     },
     'call not forwarded',
   )

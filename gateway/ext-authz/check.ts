@@ -12,7 +12,7 @@ import { joinStatedTrace } from '../protocols/mcp/meta-trace.ts'
 import type { Answer } from '../calls/answer.ts'
 import type { Call, CallHead } from '../calls/call.ts'
 import { httpRefusal, jsonAnswer } from '../protocols/common/refusal.ts'
-import { askedHead, attachedTokens, namedAway } from '../upstream/headers.ts'
+import { headOfProxy, attachedTokens, namedAway } from '../upstream/headers.ts'
 import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import { resultFor } from '../enforce/pipeline.ts'
 import type { Pipeline } from '../enforce/pipeline-setup.ts'
@@ -237,7 +237,7 @@ async function answerCall(
   const { correlationId, method, headers, rawHeaders, body } = authzRequest
   const received = { headers: withFraming(headers, body), rawHeaders }
   const caller = callerOn(match.route, ANYBODY)
-  const head: CallHead = { ...match, correlationId, observation, caller, method, ...askedHead(received), received }
+  const head: CallHead = { ...match, correlationId, observation, caller, method, ...headOfProxy(received), received }
   const recogniser = pipeline.recognisers[match.route.protocol]
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
@@ -351,7 +351,7 @@ function answerReader(action: PassingAction | JudgedAction, result: ForwardResul
     const isUntold = watcher !== null && (body === null || watcher.isUntold === true)
     const outcome = hasFailed ? 'FAILED' : isUntold ? 'UNKNOWN' : 'SUCCEEDED'
     const end = { outcome, status, durationMs: performance.now() - startedAt, bytes: body?.length ?? 0 } as const
-    for (const { subject, watch } of result?.watches ?? []) await watch.finish(resultFor(subject, end, watcher))
+    for (const { resource, watch } of result?.watches ?? []) await watch.finish(resultFor(resource, end, watcher))
   }
 }
 

@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import type { Answer } from '../calls/answer.ts'
 import type { Call } from '../calls/call.ts'
-import type { Subject } from '../calls/subject.ts'
+import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { PendingWait } from '../enforce/pending-calls.ts'
 import {
   enforceCall,
@@ -131,7 +131,7 @@ function writeAction(request: ReviewRequest, basis: WriteBasis, route: Kubernete
   const { path, kind, operation, object, oldObject } = request
   const verb = VERBS[operation]
   const name = path.name ?? '*'
-  const subject: Subject = {
+  const resource: JudgedResource = {
     name: `${verb} ${resourceText(path)} ${path.namespace === null ? name : `${path.namespace}/${name}`}`,
     target: objectTarget(kind, path.namespace, name),
     scope: null,
@@ -140,8 +140,8 @@ function writeAction(request: ReviewRequest, basis: WriteBasis, route: Kubernete
   }
   return {
     kind: 'judge',
-    name: subject.name,
-    gather: () => writeChecks(request, basis, subject, sniff),
+    name: resource.name,
+    gather: () => writeChecks(request, basis, resource, sniff),
     watch: () => null,
     refuse: (refusal) => refusalStatus(refusal, path, kind),
   }
@@ -150,22 +150,22 @@ function writeAction(request: ReviewRequest, basis: WriteBasis, route: Kubernete
 async function writeChecks(
   { path, object, oldObject }: ReviewRequest,
   basis: WriteBasis,
-  subject: Subject,
+  resource: JudgedResource,
   sniff: Sniff,
 ): Promise<ResourceChecks> {
   const metadata = (object ?? oldObject)?.['metadata']
   const receipts = isJsonObject(metadata) ? receiptsIn(metadata) : []
-  const byReceipt: ResourceCheck = { subject, basis: { kind: 'receipt' }, receipts }
+  const byReceipt: ResourceCheck = { resource, basis: { kind: 'receipt' }, receipts }
   if (basis.kind === 'receipt') return [byReceipt]
   // A subresource holds another kind than the object that it belongs to.
   const [before, after] = path.subresource === null ? [oldObject, object] : [null, null]
   if (basis.kind === 'crd') {
     const sides = { before: authoredText(before), after: authoredText(after) }
-    const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
-    return [{ subject, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
+    const artifact = { id: resource.target, type: 'k8s_crd', ...sides } as const
+    return [{ resource, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
   }
   const otherChange = basis.needsReceipt ? () => byReceipt : null
-  return contractChecks(subject, { before, after, receipts, otherChange, sniff })
+  return contractChecks(resource, { before, after, receipts, otherChange, sniff })
 }
 
 function reviewResponse({ uid, path }: ReviewRequest, result: EnforcementResult): ReviewResponse {

@@ -18,12 +18,12 @@ import { readRegularFile } from '../runtime/regular-file.ts'
 export type UpstreamRoute = Pick<Route, 'name' | 'protocol' | 'upstream' | 'upstream_protocol' | 'timeout' | 'tls'>
 
 /** Sends the gateway's own requests to an upstream. */
-interface Asker {
+interface OwnRequests {
   /** Rejects with an error of undici, of the connection, or with the reason of the signal. */
-  request(question: UpstreamQuestion): Promise<Dispatcher.ResponseData>
+  request(question: OwnRequest): Promise<Dispatcher.ResponseData>
 }
 
-interface UpstreamQuestion {
+interface OwnRequest {
   readonly path: string
   readonly method: string
   readonly headers: string[] | Readonly<Record<string, string>>
@@ -36,7 +36,7 @@ type ReachedBy = Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRo
 
 export interface Upstreams {
   /** Uses the route's version of HTTP. */
-  askerOf(call: Pick<ReachedBy, 'origin' | 'route'>): Asker
+  ownRequestsOf(call: Pick<ReachedBy, 'origin' | 'route'>): OwnRequests
   /** Sends the call itself. @param isUpgrade HTTP/2 has no such switch, so HTTP/1.1 is used */
   dispatcherOf(call: ReachedBy, isUpgrade: boolean): RequestDispatcher
   /** Connections and requests of each pool, by origin. */
@@ -72,7 +72,7 @@ class UpstreamPools implements Upstreams {
     this.#egress = egress
   }
 
-  askerOf(call: Pick<ReachedBy, 'origin' | 'route'>): Asker {
+  ownRequestsOf(call: Pick<ReachedBy, 'origin' | 'route'>): OwnRequests {
     return call.route.upstream_protocol === 'http2'
       ? askerBy(this.#http2Origin(call.route, call.origin))
       : this.#poolOf(call)
@@ -141,7 +141,7 @@ export function goesByHttp2({ headers, route }: Pick<ReachedBy, 'headers' | 'rou
   return route.upstream === undefined && signsAuthority(headers)
 }
 
-function askerBy(origin: Http2Origin): Asker {
+function askerBy(origin: Http2Origin): OwnRequests {
   return {
     request({ path, method, headers, body = null, signal }) {
       const fields = Array.isArray(headers) ? headers : Object.entries(headers).flat()

@@ -30,9 +30,9 @@ export async function openJudging(
   const bodies = createBodies(memory, () => bodyPace(settings().config.limits))
   const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies, observer, decisionLog }
   const shared = { ...judging, authorities, metrics, logger, now }
-  const noteHeldCall = noteHeldMerges({ settings, store, logger, now })
+  const notePendingCall = noteHeldMerges({ settings, store, logger, now })
   const entry = listenerEntry('proxy', { settings, metrics, logger })
-  const proxy = createProxy({ ...shared, noteHeldCall, entry, consumers, ownPorts: () => ownPorts })
+  const proxy = createProxy({ ...shared, notePendingCall, entry, consumers, ownPorts: () => ownPorts })
   store.changes.subscribe(({ kind }) => {
     if (kind === 'approval') proxy.approvalDecided()
   })

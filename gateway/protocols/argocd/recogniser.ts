@@ -5,7 +5,7 @@
 import type { ArgocdRoute } from './settings.ts'
 import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 import type { ArgocdCall } from './call.ts'
@@ -71,8 +71,8 @@ class WriteAction implements JudgedAction {
   gather(): Promise<readonly ResourceCheck[]> {
     const { object, operation, revision } = this.#write
     const place = revision === null ? {} : { place: { head: revision } }
-    const subject: Subject = { name: this.name, target: `argocd:${object}`, scope: null, operation, ...place }
-    return Promise.resolve([{ subject, basis: { kind: 'receipt' } }])
+    const resource: JudgedResource = { name: this.name, target: `argocd:${object}`, scope: null, operation, ...place }
+    return Promise.resolve([{ resource, basis: { kind: 'receipt' } }])
   }
 
   watch(): AnswerWatcher | null {

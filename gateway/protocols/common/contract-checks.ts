@@ -13,7 +13,7 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Monitoring } from '../../monitoring/monitoring.ts'
 import { DRIFT_PATTERN, type Conformance, type ValidatedMessage, type Violation } from '../../validation/message.ts'
 import type { Permit } from './action.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
 import { callName } from './request-line.ts'
 
@@ -142,8 +142,8 @@ class ReportedChecks implements ContractChecks {
 }
 
 /** The verdict on one resource of a call. A call that is forwarded although nothing could be decided has none. */
-export function underOf(permit: Permit | null, subject: Subject | null): Under {
-  const own = permit?.subjects.find((one) => subject === null || one.subject === subject)
+export function underOf(permit: Permit | null, resource: JudgedResource | null): Under {
+  const own = permit?.resources.find((one) => resource === null || one.resource === resource)
   return own?.verdict ?? UNDECIDED
 }
 

@@ -14,7 +14,7 @@ import type { Upstreams } from '../../upstream/pools.ts'
 import type { BaselineRow } from '../../store/baselines.ts'
 import type { Action, JudgedAction, Permit, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
 import { readContract } from '../common/contract-reader.ts'
 import { offerKey } from '../common/offer-key.ts'
@@ -27,7 +27,7 @@ import {
 import { checkOperations, violationMessage, type OperationChecks } from './conformance.ts'
 import { createGraphqlDocuments, type FoundDocument, type GraphqlDocuments } from './documents.ts'
 import { introspect, introspectionPath } from './introspection.ts'
-import { readOperation, operationResource, type AskedOperation } from './operation.ts'
+import { readOperation, operationResource, type RequestedOperation } from './operation.ts'
 import { isEndpoint, readParameters, type GraphqlParameters } from './parameters.ts'
 import { graphqlFault, graphqlRefusal, persistedQueryNotFound } from './refusal.ts'
 import { watchResults } from './results.ts'
@@ -71,7 +71,7 @@ async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promis
   }
   const missing = found.find(({ kind }) => kind !== 'text')
   if (missing !== undefined) return unknownDocument(call, missing, isBatch ? requests.length : null)
-  const operations: AskedOperation[] = []
+  const operations: RequestedOperation[] = []
   for (const [index, request] of requests.entries()) {
     const read = requestedOperation(request, found[index])
     if (!read.ok) return refused(call, 'INVALID_INPUT', read.why)
@@ -86,7 +86,7 @@ async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promis
 
 async function checked(
   call: Call<GraphqlRoute>,
-  operations: readonly AskedOperation[],
+  operations: readonly RequestedOperation[],
   isBatch: boolean,
   parts: GraphqlParts,
 ): Promise<Action> {
@@ -138,7 +138,7 @@ function withStop(answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
 }
 
-function operationNames(operations: readonly AskedOperation[]): string {
+function operationNames(operations: readonly RequestedOperation[]): string {
   const [first, ...others] = operations.map(({ name }) => name)
   return others.length === 0 ? (first ?? '') : `${first} and ${others.length} more`
 }
@@ -179,13 +179,18 @@ class GraphqlAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
   readonly #call: Call<GraphqlRoute>
-  readonly #operations: readonly AskedOperation[]
+  readonly #operations: readonly RequestedOperation[]
   readonly #isBatch: boolean
   readonly #parts: GraphqlParts
   /** By operation; null where it requests the schema only. */
-  #subjects: readonly (Subject | null)[] = []
+  #resources: readonly (JudgedResource | null)[] = []
 
-  constructor(call: Call<GraphqlRoute>, operations: readonly AskedOperation[], isBatch: boolean, parts: GraphqlParts) {
+  constructor(
+    call: Call<GraphqlRoute>,
+    operations: readonly RequestedOperation[],
+    isBatch: boolean,
+    parts: GraphqlParts,
+  ) {
     this.name = operationNames(operations)
     this.#call = call
     this.#operations = operations
@@ -199,18 +204,18 @@ class GraphqlAction implements JudgedAction {
     const pinned = await this.#parts.deps.baselines.baselineFor(route, contract)
     const sides =
       pinned.digest === contract.digest ? [index] : [await this.#parts.contracts.indexOf(route, pinned), index]
-    this.#subjects = this.#operations.map((operation) =>
+    this.#resources = this.#operations.map((operation) =>
       operation.isIntrospection ? null : operationResource(route.name, operation, sides),
     )
     const basis = { kind: 'contract', offered: contract, isCovered: () => true } as const
     const whole = isEndpoint(this.#call) ? [] : [{ name: callName(this.#call), target: route.name, scope: null }]
-    const named = [...whole, ...this.#subjects.filter((subject) => subject !== null)]
-    const each = new Map(named.map((subject) => [subject.target, subject]))
-    return [...each.values()].map((subject) => ({ subject, basis }))
+    const named = [...whole, ...this.#resources.filter((resource) => resource !== null)]
+    const each = new Map(named.map((resource) => [resource.target, resource]))
+    return [...each.values()].map((resource) => ({ resource, basis }))
   }
 
   watch(permit: Permit | null): AnswerWatcher | null {
-    return permit?.isMonitored === true ? watchResults(this.#isBatch ? this.#subjects : null) : null
+    return permit?.isMonitored === true ? watchResults(this.#isBatch ? this.#resources : null) : null
   }
 
   refuse(refusal: Refusal): Answer {

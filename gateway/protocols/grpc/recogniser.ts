@@ -10,7 +10,7 @@ import type { BaselineService } from '../../baselines/baselines.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
 import { basePath, callName, pathOf } from '../common/request-line.ts'
 import { readContract } from '../common/contract-reader.ts'
@@ -41,7 +41,7 @@ export function createGrpcRecogniser(deps: GrpcDeps): Recogniser<GrpcRoute> {
         ? passing(call)
         : new RpcAction(call, path, contracts, deps.baselines)
     },
-    renderFault: (fault, { headers }) => rpcRefusal(headers, 'reverse', { ...fault, envelope: null, subject: null }),
+    renderFault: (fault, { headers }) => rpcRefusal(headers, 'reverse', { ...fault, envelope: null, resource: null }),
   }
 }
 
@@ -94,12 +94,12 @@ class RpcAction implements JudgedAction {
     const { contract, index } = await this.#contracts.of(route)
     const pinned = await this.#baselines.baselineFor(route, contract)
     const before = pinned.digest === contract.digest ? index : await this.#contracts.indexOf(route, pinned)
-    const subject = this.#subject(before, index)
-    return [{ subject, basis: { kind: 'contract', offered: contract, isCovered: () => true } }]
+    const resource = this.#resource(before, index)
+    return [{ resource, basis: { kind: 'contract', offered: contract, isCovered: () => true } }]
   }
 
   /** An rpc of either side: a removed one is judged by its removal. */
-  #subject(before: RpcsByPath, now: RpcsByPath): Subject {
+  #resource(before: RpcsByPath, now: RpcsByPath): JudgedResource {
     const { route } = this.#call
     const path = this.#path ?? ''
     const sides = [now.get(path), before.get(path)].filter((rpc) => rpc !== undefined)

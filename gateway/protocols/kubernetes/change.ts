@@ -4,7 +4,7 @@
  */
 import { canonicalJson, appendPointer } from '../../../engine/base.ts'
 import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { recordIn, textIn } from '../../json/unchecked-json.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
@@ -103,11 +103,11 @@ interface ContractTerms {
 }
 
 /** The checks of a write to an object that may hold contracts: about those that change, and about the rest. */
-export async function contractChecks(subject: Subject, terms: ContractTerms): Promise<ResourceChecks> {
+export async function contractChecks(resource: JudgedResource, terms: ContractTerms): Promise<ResourceChecks> {
   const { before, after, receipts, otherChange, sniff } = terms
-  const { artifacts, hasOther } = await contractChange(subject.target, before, after, sniff)
+  const { artifacts, hasOther } = await contractChange(resource.target, before, after, sniff)
   const basis = { kind: 'change_set', artifacts, unreadable: [] } as const
-  const judged = artifacts.length === 0 ? [] : [{ subject, basis, receipts }]
+  const judged = artifacts.length === 0 ? [] : [{ resource, basis, receipts }]
   if (hasOther && otherChange !== null) return [...judged, await otherChange()]
   return judged.length === 0 ? 'nothing' : judged
 }

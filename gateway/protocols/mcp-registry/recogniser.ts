@@ -84,10 +84,10 @@ class RegistryAction implements JudgedAction {
     const before = await this.#published(request.root, name, request.kind === 'edit' ? version : 'latest')
     if (before === null) return [serverReceiptCheck('register', serverTarget(name, null))]
     const target = serverTarget(name, version)
-    const subject = { name: `publish ${target}`, target, scope: null, operation: 'publish' }
+    const resource = { name: `publish ${target}`, target, scope: null, operation: 'publish' }
     const release = { name: serverTarget(name, null), base: serverVersion(before), head: version }
     const artifacts = artifactsOf(before, server)
-    return [{ subject, basis: { kind: 'change_set', artifacts, unreadable: [], release } }]
+    return [{ resource, basis: { kind: 'change_set', artifacts, unreadable: [], release } }]
   }
 
   watch(): AnswerWatcher | null {
@@ -145,7 +145,7 @@ function serverTarget(name: string, version: string | null): string {
 }
 
 function serverReceiptCheck(operation: string, target: string): ResourceCheck {
-  return { subject: { name: `${operation} ${target}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
+  return { resource: { name: `${operation} ${target}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
 }
 
 async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps): Promise<unknown> {

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { createParser } from 'eventsource-parser'
 import type { Dispatcher } from 'undici'
 import { errors } from '../../network/undici.ts'
-import { questionHeaders } from '../../upstream/headers.ts'
+import { ownRequestHeaders } from '../../upstream/headers.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
@@ -63,7 +63,7 @@ export async function askServer(
   const { call } = asker
   const id = `preflight-${randomUUID()}`
   const params = { ...request.params, ...(asker.isModern ? { _meta: protocolMembers(asker.meta) } : {}) }
-  const answer = await upstreams.askerOf(call).request({
+  const answer = await upstreams.ownRequestsOf(call).request({
     path: call.upstreamPath,
     method: 'POST',
     headers: ownHeaders(call, request, asker.isModern),
@@ -100,7 +100,7 @@ export function reasonOf(error: unknown): string {
 /** The caller's header fields, but for those that belong to the message they came with. */
 function ownHeaders(call: Call<McpRoute>, { method, name }: OwnRequest, isModern: boolean): string[] {
   return [
-    ...questionHeaders(call, belongsToTheCall),
+    ...ownRequestHeaders(call, belongsToTheCall),
     'content-type',
     'application/json',
     'accept',

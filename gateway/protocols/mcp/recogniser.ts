@@ -12,7 +12,7 @@ import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessag
 import { isClientRegistration, isTokenRequest, passingAuthorization } from './authorization.ts'
 import { mcpFault } from './errors.ts'
 import { foreignPage } from './dns-rebinding.ts'
-import { headerProblem, subjectProblem, subjectsOf } from './judged-requests.ts'
+import { headerProblem, requestProblem, judgedRequests } from './judged-requests.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -69,12 +69,12 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
         'The body is not a JSON-RPC 2.0 message or a batch of them, with the names of its members in lower case.',
     })
   }
-  const problem = headerProblem(call.headers, messages) ?? subjectProblem(messages)
+  const problem = headerProblem(call.headers, messages) ?? requestProblem(messages)
   if (problem !== null) return refused(call, { status: 400, ...INVALID, message: problem, id: firstId(messages) })
-  const subjects = subjectsOf(call.route.name, messages)
-  return subjects.length === 0
+  const resources = judgedRequests(call.route.name, messages)
+  return resources.length === 0
     ? new MessagesAction(call, parts.manifests, messages)
-    : new JudgedMessagesAction({ ...parts, call, messages, subjects, isBatch })
+    : new JudgedMessagesAction({ ...parts, call, messages, resources, isBatch })
 }
 
 function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {
