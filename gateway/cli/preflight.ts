@@ -155,7 +155,7 @@ function askMode(mode: string, artifacts: readonly unknown[], args: Arguments, i
 }
 
 /** The body of a request to the API. */
-interface PreflightRequest {
+interface PreflightBody {
   readonly preflight_mode: string
   readonly artifacts: readonly unknown[]
   readonly context: Readonly<Record<string, unknown>>
@@ -163,7 +163,7 @@ interface PreflightRequest {
 
 /** Throws an Error with the gateway's message when it returns an error. @param address else PREFLIGHT_URL */
 export async function askGateway(
-  request: PreflightRequest,
+  request: PreflightBody,
   address: string | undefined,
   { environment }: CommandIo,
 ): Promise<Readonly<Record<string, unknown>>> {

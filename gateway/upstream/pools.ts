@@ -20,10 +20,10 @@ export type UpstreamRoute = Pick<Route, 'name' | 'protocol' | 'upstream' | 'upst
 /** Sends the gateway's own requests to an upstream. */
 interface OwnRequests {
   /** Rejects with an error of undici, of the connection, or with the reason of the signal. */
-  request(question: OwnRequest): Promise<Dispatcher.ResponseData>
+  request(question: UpstreamRequest): Promise<Dispatcher.ResponseData>
 }
 
-interface OwnRequest {
+interface UpstreamRequest {
   readonly path: string
   readonly method: string
   readonly headers: string[] | Readonly<Record<string, string>>

@@ -14,10 +14,10 @@ import { isJsonObject } from '../../json/strict-json.ts'
 
 export interface McpResults {
   /** Never throws. */
-  check(result: ToolResult, under: Under): void
+  check(result: McpToolResult, under: Under): void
 }
 
-interface ToolResult {
+interface McpToolResult {
   readonly call: Call
   readonly tool: string
   readonly result: unknown
