@@ -11,7 +11,7 @@ import { createWarmUp } from './enforce/warm-up.ts'
 import { createAdmin } from './listen/admin.ts'
 import { openLocalAccess } from './listen/local-access.ts'
 import { readinessChecks } from './listen/readiness.ts'
-import { entryOf } from './listen/secure-entry.ts'
+import { listenerEntry } from './listen/secure-entry.ts'
 import { FollowedClock } from './runtime/followed-clock.ts'
 import { steadyClock } from './runtime/steady-clock.ts'
 import type { Environment } from './settings/environment.ts'
@@ -124,7 +124,7 @@ async function wire(
   const inspection = createInspection({ ...parts, deciding, proxy, checks, addresses: () => lifecycle.addresses })
   const traffic = await createTrafficListeners(parts, deciding, judging, inspection)
   const headTimeoutMs = config.limits.head_timeout * 1000
-  const entry = entryOf('admin', { settings: live.current, metrics, logger })
+  const entry = listenerEntry('admin', { settings: live.current, metrics, logger })
   const local = openLocalAccess(dataDir, { store, now })
   const admin = createAdmin({ checks, metrics, logger, headTimeoutMs, entry, operator: { inspection, ...local } })
   const listeners = { ...traffic, admin }

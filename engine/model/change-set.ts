@@ -22,7 +22,7 @@ export function canonicalArtifactType(name: string): ArtifactType | null {
 /** Identity of the judged input; a consumer recomputes it from its own request (docs/reference/hashes.md#input_fingerprint). */
 export function inputFingerprint(artifacts: readonly Artifact[], sha256: Sha256): Digest {
   // Files are named relative to the path of the document, so with files the path is part of the judged input.
-  const rows = inCanonicalOrder(artifacts).map(({ id, type, before, after, path = null, files = {} }) => ({
+  const rows = sortedArtifacts(artifacts).map(({ id, type, before, after, path = null, files = {} }) => ({
     id,
     type,
     before,
@@ -81,7 +81,7 @@ function digestOfContents(artifacts: readonly HashedArtifact[], sha256: Sha256):
 
 /** The digest of the submitted set, with ids and canonical types. */
 function digestOfSet(artifacts: readonly HashedArtifact[], sha256: Sha256): Digest {
-  const rows = inCanonicalOrder(artifacts).map(({ id, type, before, after }) => ({
+  const rows = sortedArtifacts(artifacts).map(({ id, type, before, after }) => ({
     id,
     type,
     before: `sha256:${before}`,
@@ -90,6 +90,6 @@ function digestOfSet(artifacts: readonly HashedArtifact[], sha256: Sha256): Dige
   return digestJson({ profile: 'artifact-set.v1', artifacts: rows }, sha256)
 }
 
-function inCanonicalOrder<T extends Pick<Artifact, 'id' | 'type'>>(artifacts: readonly T[]): readonly T[] {
+function sortedArtifacts<T extends Pick<Artifact, 'id' | 'type'>>(artifacts: readonly T[]): readonly T[] {
   return [...artifacts].sort((a, b) => byCodeUnit(a.type, b.type) || byCodeUnit(a.id, b.id))
 }

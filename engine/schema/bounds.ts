@@ -82,14 +82,14 @@ function compareMultiple({ base, head, add }: Examination): void {
       ? 'set'
       : after === null
         ? 'unset'
-        : isMultiple(after, before)
+        : isExactMultiple(after, before)
           ? 'narrowed'
-          : isMultiple(before, after)
+          : isExactMultiple(before, after)
             ? 'widened'
             : 'changed'
   add({ keyword, action, name: null, before, after, steps: [keyword] })
 }
 
-function isMultiple(value: number, of: number): boolean {
+function isExactMultiple(value: number, of: number): boolean {
   return of !== 0 && Number.isInteger(value / of)
 }

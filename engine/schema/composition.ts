@@ -102,7 +102,7 @@ function matchItems(before: readonly Item[], after: readonly Item[], examination
   let added = after
   const pair = (key: (item: Item) => string | null): void => {
     if (removed.length === 0 || added.length === 0) return
-    const [pairs, onlyBefore, onlyAfter] = matchByKey(removed, added, key)
+    const [pairs, onlyBefore, onlyAfter] = matchItemsByKey(removed, added, key)
     for (const one of pairs) matched.push(one)
     removed = onlyBefore
     added = onlyAfter
@@ -143,7 +143,7 @@ function isUnnamed({ reference, title }: Item): boolean {
   return reference === null && title === ''
 }
 
-function matchByKey(
+function matchItemsByKey(
   before: readonly Item[],
   after: readonly Item[],
   key: (item: Item) => string | null,

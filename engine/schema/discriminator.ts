@@ -34,7 +34,7 @@ export function compareDiscriminator(examination: Examination): void {
   const renamed = property === head.propertyName ? renamedAlternatives(examination, mappings, property) : []
   compareMappings(
     {
-      base: withImplied(
+      base: withImpliedNames(
         withNames(
           mappings[0],
           renamed.map(([name]) => name),
@@ -45,7 +45,7 @@ export function compareDiscriminator(examination: Examination): void {
             ? alternativeOf(examination.base, before, name) !== null
             : knowsSchema(sources.before, name, before),
       ),
-      head: withImplied(
+      head: withImpliedNames(
         withNames(
           mappings[1],
           renamed.map(([, name]) => name),
@@ -85,8 +85,8 @@ export function compareSubtypes(
 ): void {
   const { sources } = context
   const [stated, statedHead] = [subtypesOf(before, sources.before), subtypesOf(after, sources.after)]
-  const base = withImplied(stated, statedHead, (name) => knowsSchema(sources.before, name, before))
-  const head = withImplied(statedHead, stated, (name) => knowsSchema(sources.after, name, after))
+  const base = withImpliedNames(stated, statedHead, (name) => knowsSchema(sources.before, name, before))
+  const head = withImpliedNames(statedHead, stated, (name) => knowsSchema(sources.after, name, after))
   const refer = (name: string): readonly [Located & Reference, Located & Reference] => [
     located(base.get(name), before, sources.before),
     located(head.get(name), after, sources.after),
@@ -149,7 +149,7 @@ interface Reference {
 function located(target: unknown, { at, document }: ResolvedSchema, source: SchemaSource): Located & Reference {
   const text = String(target)
   const place = stepInto(stepInto(at, KEYWORD), 'mapping')
-  const file = fileOf(source, text, document)
+  const file = fileOfSchema(source, text, document)
   const $ref = file === undefined ? text : sharedSchema(source, text)
   return { value: { $ref }, at: place, document: file ?? document }
 }
@@ -159,13 +159,13 @@ function sharedSchema({ dialect }: SchemaSource, name: string): string {
 }
 
 /** The file with a shared schema of the name: the contract itself, or the one that asks. */
-function fileOf(source: SchemaSource, name: string, document: string): string | undefined {
+function fileOfSchema(source: SchemaSource, name: string, document: string): string | undefined {
   const reference = sharedSchema(source, name)
   return ['', document].find((file) => knows(source, reference, { value: null, at: ROOT, document: file }))
 }
 
 function knowsSchema(source: SchemaSource, name: string, from: Located): boolean {
-  return fileOf(source, name, from.document) !== undefined
+  return fileOfSchema(source, name, from.document) !== undefined
 }
 
 /** In Swagger 2.0 the name of the property alone. */
@@ -190,7 +190,7 @@ function unobvious(entries: readonly (readonly [string, unknown])[]): Mapping {
 }
 
 /** With the names of schemas that the other side lists and this one does not: they lead to the schemas. */
-function withImplied(mapping: Mapping, other: Mapping, isImplied: (name: string) => boolean): Mapping {
+function withImpliedNames(mapping: Mapping, other: Mapping, isImplied: (name: string) => boolean): Mapping {
   return withNames(
     mapping,
     [...other.keys()].filter((name) => !mapping.has(name) && isImplied(name)),

@@ -34,7 +34,7 @@ export function withoutIdle(before: JsonRecord, after: JsonRecord): readonly [Js
     if (isIdleOnBoth(name, isIdle, before, after)) idle.push(name)
   })
   if (hasNoCondition(before) && hasNoCondition(after)) idle.push(...CONDITION)
-  return [without(before, idle), without(after, idle)]
+  return [withoutKeywords(before, idle), withoutKeywords(after, idle)]
 }
 
 function isIdleOnBoth(name: string, isIdle: IsIdle, base: JsonRecord, head: JsonRecord): boolean {
@@ -49,7 +49,7 @@ function hasNoCondition(schema: JsonRecord): boolean {
   return schema.if === undefined || (admitsAll(schema.then) && admitsAll(schema.else))
 }
 
-function without(schema: JsonRecord, names: readonly string[]): JsonRecord {
+function withoutKeywords(schema: JsonRecord, names: readonly string[]): JsonRecord {
   if (names.every((name) => schema[name] === undefined)) return schema
   return Object.fromEntries(Object.entries(schema).filter(([name]) => !names.includes(name)))
 }

@@ -30,6 +30,20 @@ export function stepInto(at: Place, step: string): Place {
   return at.moved?.get(step) ?? { parent: at, step }
 }
 
+/** The members of an object; none of another value. */
+export function recordOf(value: unknown): JsonRecord {
+  return isRecord(value) ? value : {}
+}
+
+export function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** The text of a member, or null when the value has no such member. */
+export function textAt(value: unknown, name: string): string | null {
+  return isRecord(value) ? textOrNull(value[name]) : null
+}
+
 /** The member of a located object, or null when the object has no such member. */
 export function memberOf(owner: Located, name: string): Located | null {
   if (!isRecord(owner.value) || !Object.hasOwn(owner.value, name)) return null

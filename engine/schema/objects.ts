@@ -22,7 +22,7 @@ function compareProperties(examination: Examination): void {
   const baseProperties = membersOf(base, 'properties')
   const headProperties = membersOf(head, 'properties')
   if (baseProperties === headProperties) return
-  const required = requiredNames(base, head)
+  const required = requiredOnSides(base, head)
   const baseAt = locateNamed(before, baseProperties, 'properties')
   const headAt = locateNamed(after, headProperties, 'properties')
   let [gone, shared] = [0, 0]
@@ -91,7 +91,7 @@ function namesOnlyIn(
 
 function compareRequired({ before, after, base, head, sources, add: say }: Examination): void {
   if (isEqual(base.required, head.required)) return
-  const required = requiredNames(base, head)
+  const required = requiredOnSides(base, head)
   const baseProperties = membersOf(base, 'properties')
   const headProperties = membersOf(head, 'properties')
   for (const name of new Set([...required.base, ...required.head])) {
@@ -118,7 +118,7 @@ interface RequiredNames {
   readonly head: ReadonlySet<string>
 }
 
-function requiredNames(base: JsonRecord, head: JsonRecord): RequiredNames {
+function requiredOnSides(base: JsonRecord, head: JsonRecord): RequiredNames {
   return { base: namesRequiredBy(base), head: namesRequiredBy(head) }
 }
 

@@ -123,10 +123,12 @@ function sameKeyword(keyword: string, base: Located, head: Located, search: Shap
   const before = isRecord(base.value) ? base.value[keyword] : undefined
   const after = isRecord(head.value) ? head.value[keyword] : undefined
   if (SETS.has(keyword)) return isSameSet(presentValues(before), presentValues(after))
-  if (NAMED.has(keyword)) return sameNamed(within(base, keyword, before), within(head, keyword, after), search)
-  if (LISTS.has(keyword)) return sameLists(within(base, keyword, before), within(head, keyword, after), search)
+  if (NAMED.has(keyword))
+    return sameNamed(locatedWithin(base, keyword, before), locatedWithin(head, keyword, after), search)
+  if (LISTS.has(keyword))
+    return sameLists(locatedWithin(base, keyword, before), locatedWithin(head, keyword, after), search)
   if (!SINGLE.has(keyword) || before === undefined || after === undefined) return isEqual(before, after)
-  return same(within(base, keyword, before), within(head, keyword, after), search)
+  return same(locatedWithin(base, keyword, before), locatedWithin(head, keyword, after), search)
 }
 
 const SETS: ReadonlySet<string> = new Set(['type', 'required', 'enum'])
@@ -161,7 +163,7 @@ function sameNamed(base: Located, head: Located, search: ShapeSearch): boolean {
   if (names.length !== Object.keys(afterMembers).length || !names.every((name) => Object.hasOwn(afterMembers, name)))
     return false
   return names.every((name) =>
-    same(within(base, name, beforeMembers[name]), within(head, name, afterMembers[name]), search),
+    same(locatedWithin(base, name, beforeMembers[name]), locatedWithin(head, name, afterMembers[name]), search),
   )
 }
 
@@ -170,11 +172,11 @@ function sameLists(base: Located, head: Located, search: ShapeSearch): boolean {
   const afterItems: readonly unknown[] = Array.isArray(head.value) ? head.value : []
   if (beforeItems.length !== afterItems.length) return false
   return beforeItems.every((item, index) =>
-    same(within(base, String(index), item), within(head, String(index), afterItems[index]), search),
+    same(locatedWithin(base, String(index), item), locatedWithin(head, String(index), afterItems[index]), search),
   )
 }
 
-function within(owner: Located, step: string, value: unknown): Located {
+function locatedWithin(owner: Located, step: string, value: unknown): Located {
   return { value, at: stepInto(owner.at, step), document: owner.document }
 }
 

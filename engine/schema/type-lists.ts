@@ -27,7 +27,7 @@ export function compareTypeLists(
     (baseTypes.isList || headTypes.isList) &&
     isOneEach(baseTypes, headTypes)
   ) {
-    if (baseTypes.isList && headTypes.isList && sameTypes(baseTypes, headTypes)) return [base, head]
+    if (baseTypes.isList && headTypes.isList && isSameTypeList(baseTypes, headTypes)) return [base, head]
     reportTypes(baseTypes, headTypes, say)
     if (baseTypes.isList && headTypes.isList) {
       for (const type of baseTypes.types) {
@@ -85,7 +85,7 @@ function isOneEach(before: TypeList, after: TypeList): boolean {
   return shared.every((type) => before.single(type) !== null && after.single(type) !== null)
 }
 
-function sameTypes(before: TypeList, after: TypeList): boolean {
+function isSameTypeList(before: TypeList, after: TypeList): boolean {
   return before.types.length === after.types.length && before.types.every((type) => after.types.includes(type))
 }
 

@@ -68,8 +68,12 @@ interface SchemaSide {
  */
 function looksAt(schema: JsonRecord, other: JsonRecord, side: SchemaSide, keyword: Keyword): ReadonlySet<string> {
   const found = new Set<string>()
-  for (const [name, part] of partsOf(schema, side)) {
-    collect(part, { ...side, owner: part, keyword, isNaming: other[name] === undefined && name !== 'allOf' }, found)
+  for (const [name, part] of inPlaceSubschemas(schema, side)) {
+    collectEvaluated(
+      part,
+      { ...side, owner: part, keyword, isNaming: other[name] === undefined && name !== 'allOf' },
+      found,
+    )
   }
   if (keyword === 'unevaluatedItems') own(schema, keyword, true, found)
   return found
@@ -80,13 +84,14 @@ interface Collecting extends SchemaSide {
   readonly isNaming: boolean
 }
 
-function collect(schema: ResolvedSchema, given: Collecting, found: Set<string>, depth = 0): void {
+function collectEvaluated(schema: ResolvedSchema, given: Collecting, found: Set<string>, depth = 0): void {
   const { keyword, isNaming } = given
   if (depth > MAX_DEPTH || found.has(EVERYTHING)) return
   const { value } = schema
   if (value[EXHAUSTING[keyword]] !== undefined || value[keyword] !== undefined) found.add(EVERYTHING)
   own(value, keyword, isNaming, found)
-  for (const [, part] of partsOf(value, { ...given, owner: schema })) collect(part, given, found, depth + 1)
+  for (const [, part] of inPlaceSubschemas(value, { ...given, owner: schema }))
+    collectEvaluated(part, given, found, depth + 1)
 }
 
 /** What a schema looks at by its own keywords. */
@@ -100,7 +105,7 @@ function own(schema: JsonRecord, keyword: Keyword, isNaming: boolean, found: Set
   if (schema.contains !== undefined) found.add(`contains ${shapeKey(schema.contains)}`)
 }
 
-function* partsOf(
+function* inPlaceSubschemas(
   schema: JsonRecord,
   { owner, source }: SchemaSide,
 ): Generator<readonly [keyword: string, part: ResolvedSchema]> {

@@ -31,9 +31,9 @@ function compareListedValues({ base, head, reportEach }: Examination, keyword: '
   if (before === null || after === null || isEqual(before, after)) return
   // Null that was added or removed is reported once, as nullability.
   const withoutNull = keyword === 'enum' && isNullReported(base, head)
-  const removed = missing(before, after, withoutNull)
+  const removed = missingIndices(before, after, withoutNull)
   reportEach(series(removed, (index) => new ValueDelta(keyword, 'removed', before, index)))
-  const added = missing(after, before, withoutNull)
+  const added = missingIndices(after, before, withoutNull)
   reportEach(series(added, (index) => new ValueDelta(keyword, 'added', after, index)))
 }
 
@@ -69,7 +69,7 @@ class ValueDelta implements SchemaDelta {
 }
 
 /** Where the values stand, each once, that another list does not hold. */
-function missing(list: readonly unknown[], other: readonly unknown[], withoutNull: boolean): Uint32Array {
+function missingIndices(list: readonly unknown[], other: readonly unknown[], withoutNull: boolean): Uint32Array {
   const known = new ValueSet(other)
   if (withoutNull) known.add(null)
   const found = new Uint32Array(list.length)

@@ -17,18 +17,18 @@ export function compareWrapping(
     const resolved = resolveSchema(item, sources.after)
     // By where it stands, not by how it is named: one schema may have several names.
     const isNamed = resolved.reference !== null && before.reference !== null
-    const isSamePlace = isNamed && placeOf(resolved) === placeOf(before)
+    const isSamePlace = isNamed && pointerOfSchema(resolved) === pointerOfSchema(before)
     return isSamePlace || isSameShape({ ...before, value: base }, item)
   })
   const keyword = original === undefined ? 'wrappedInOneOf' : 'joinedInOneOf'
   say({ keyword, action: 'became', name: null, before: null, after: head.oneOf, steps: ['oneOf'] })
   if (original === undefined) return [withoutProperties(withoutTypes(base), moved), withoutTypes(head)]
-  const label = before.reference === null ? '' : (placeOf(before).split('/').at(-1) ?? '')
+  const label = before.reference === null ? '' : (pointerOfSchema(before).split('/').at(-1) ?? '')
   descend([`oneOf[${label}]`], before, original)
   return [{}, withoutTypes(head)]
 }
 
-function placeOf({ at, document }: ResolvedSchema): string {
+function pointerOfSchema({ at, document }: ResolvedSchema): string {
   return pointerOf(at, document)
 }
 

@@ -3,7 +3,7 @@
  * is not compared, since it only stands for a namespace.
  */
 import type { PairContext } from './examination.ts'
-import { isRecord, pointerOf, type JsonRecord } from './located.ts'
+import { isRecord, pointerOf, textOrNull, type JsonRecord } from './located.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { itemsOf, locateItem } from './subschemas.ts'
 import { typesOf } from './types.ts'
@@ -24,8 +24,8 @@ export function compareXml({ before, after, sources, add }: PairContext): void {
   if (base === null && head === null) return
   const isImplied = (name: string | null): boolean => [before, after].some((schema) => name === propertyName(schema))
   const values = {
-    before: describe(formOf(base, before, isImplied)),
-    after: describe(formOf(head, after, isImplied)),
+    before: describe(xmlFormOf(base, before, isImplied)),
+    after: describe(xmlFormOf(head, after, isImplied)),
   }
   if (values.before !== values.after) add({ keyword: 'xml', action: 'changed', name: null, ...values, steps: ['xml'] })
 }
@@ -49,7 +49,11 @@ function xmlOf(schema: ResolvedSchema, source: SchemaSource, depth = 0): JsonRec
 }
 
 /** @param isImplied whether the element has that name anyway */
-function formOf(xml: JsonRecord | null, schema: ResolvedSchema, isImplied: (name: string | null) => boolean): XmlForm {
+function xmlFormOf(
+  xml: JsonRecord | null,
+  schema: ResolvedSchema,
+  isImplied: (name: string | null) => boolean,
+): XmlForm {
   const { attribute, wrapped, nodeType } = xml ?? {}
   const isList = typesOf(schema.value).includes('array')
   const isWrapped = isList && (wrapped === true || nodeType === 'element')
@@ -68,10 +72,6 @@ function propertyName({ at }: ResolvedSchema): string | null {
   const steps = pointerOf(at).split('/')
   while (steps.at(-1) === 'items') steps.pop()
   return steps.at(-2) === 'properties' ? (steps.at(-1) ?? null) : null
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }
 
 function describe({ node, name, namespace, isWrapped }: XmlForm): string {

@@ -79,7 +79,8 @@ export async function takeBack(delegationId: string, holder: Holder, deps: Deleg
   const isConcerned = person.includes(found.by) || person.includes(found.to)
   if (!isConcerned && !hasRight(holder, 'administer'))
     throw new GatewayError('FORBIDDEN', 'Only the two approvers and administrators may end this delegation.')
-  if (!(await store.approvals.endDelegation(tenant, delegationId, by, now()))) throw new GatewayError('NOT_FOUND')
+  if (!(await store.approvals.endDelegation(tenant, delegationId, { by, at: now() })))
+    throw new GatewayError('NOT_FOUND')
   logger.info(
     { event: 'approval.delegation_ended', delegation_id: delegationId, by },
     'the right to grant was taken back',

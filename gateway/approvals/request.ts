@@ -22,7 +22,7 @@ interface ApprovalOccasion {
 }
 
 /** The change that a person is asked to approve, and the caller. */
-interface ApprovalSubject {
+interface ChangeToApprove {
   readonly caller: Caller
   readonly context: DecisionContext
   /** Route name of an intercepted call; null for direct callers. */
@@ -31,7 +31,7 @@ interface ApprovalSubject {
 
 /** The request that a REQUIRE_APPROVAL verdict opens, or joins when one with the same key exists. */
 export function approvalOpening(
-  { caller, context, route }: ApprovalSubject,
+  { caller, context, route }: ChangeToApprove,
   verdict: Verdict,
   { approvals }: Pick<ApprovalsConfig, 'approvals'>,
   { approvalId, decisionId, now }: ApprovalOccasion,

@@ -20,7 +20,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { accept, mayPromoteItself, type Acceptance, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
 import { partialContract } from './partial-acceptance.ts'
 import { promotedArtifact, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
-import { AUTO_PROMOTED, pinOf, rowOf, assertFresh, isExpired } from './pinning.ts'
+import { AUTO_PROMOTED, pinOf, promotedRow, assertFresh, isExpired } from './pinning.ts'
 
 /** A contract by its text. */
 export interface BaselineText {
@@ -165,15 +165,15 @@ export class Baselines implements BaselineService {
   ): Promise<BaselineRow> {
     const { settings, flow, now } = this.#deps
     const found = await this.view(routeName)
-    const { route, baseline, candidate } = promotable(routeName, digest, acceptor, found, settings())
+    const { route, baseline, candidate } = promotable({ routeName, digest }, acceptor, found, settings())
     const { by } = acceptor
     if (candidate === null) return this.#replace(baseline, { ...baseline, setBy: by, setAt: now() })
     const whole = acceptanceOf(route, baseline, candidate)
-    const acceptance = only.length === 0 ? whole : await partOf(whole, only, flow)
+    const acceptance = only.length === 0 ? whole : await narrowed(whole, only, flow)
     await accept(acceptance, acceptor, this.#deps)
     const { type, content } = acceptance.after
     const accepted = { type, content, digest: contractDigest(content) }
-    const kept = await this.#replace(baseline, rowOf(routeName, accepted, 'promotion', by, now()))
+    const kept = await this.#replace(baseline, promotedRow(routeName, accepted, by, now()))
     if (only.length === 0) await this.#endMoot(kept)
     return kept
   }
@@ -191,7 +191,7 @@ export class Baselines implements BaselineService {
     await accept(acceptanceOf(route, baseline, candidate), { tenant, by, groups, comment: '' }, this.#deps)
     const kept = await this.#replace(
       baseline,
-      rowOf(route.name, candidate, 'promotion', `decision:${change.decisionId}`, this.#deps.now()),
+      promotedRow(route.name, candidate, `decision:${change.decisionId}`, this.#deps.now()),
     )
     await this.#endMoot(kept)
     return kept
@@ -223,7 +223,7 @@ export class Baselines implements BaselineService {
       (await isInfoOnly(baseline, offered, flow)) &&
       (await mayPromoteItself(acceptanceOf(route, baseline, offered), this.#deps))
     )
-      return this.#keep(rowOf(route.name, offered, 'promotion', AUTO_PROMOTED, now()), baseline.digest)
+      return this.#keep(promotedRow(route.name, offered, AUTO_PROMOTED, now()), baseline.digest)
     assertFresh(route, baseline, now())
     return baseline
   }
@@ -364,7 +364,7 @@ async function announceOnce(
 }
 
 /** Some parts of the offer; calls of other parts stay pending. */
-async function partOf(whole: Acceptance, only: readonly string[], flow: BaselinesDeps['flow']): Promise<Acceptance> {
+async function narrowed(whole: Acceptance, only: readonly string[], flow: BaselinesDeps['flow']): Promise<Acceptance> {
   const { route, before, offered } = whole
   const { content, isAccepted } = await partialContract(before, offered, only, flow)
   return { ...whole, after: { type: before.type, content }, isAccepted: isAccepted(ownerOf(route.name)) }

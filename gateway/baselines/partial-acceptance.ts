@@ -88,7 +88,7 @@ function partialManifest(
 ): PartialContract {
   const before = manifestOf(baseline)
   const after = manifestOf(candidate)
-  const parts = only.map(partOf)
+  const parts = only.map(manifestPart)
   let composed = before
   for (const [index, part] of parts.entries()) composed = withPart(composed, after, part, index)
   return {
@@ -100,7 +100,7 @@ function partialManifest(
   }
 }
 
-function partOf(written: string, index: number): ManifestPart {
+function manifestPart(written: string, index: number): ManifestPart {
   const colon = written.indexOf(':')
   const kind = KINDS.get(written.slice(0, Math.max(colon, 0)))
   const name = written.slice(colon + 1)

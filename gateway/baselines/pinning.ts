@@ -31,7 +31,10 @@ export async function pinOf(
 ): Promise<BaselineRow> {
   const stored = await deps.store.baselines.byRoute(route.name, route.name)
   const source = route.contract?.baseline
-  if (source === undefined) return stored ?? keep(rowOf(route.name, offered, 'first_use', FIRST_USE, deps.now()), null)
+  if (source === undefined) {
+    const first = { source: 'first_use', setBy: FIRST_USE, setAt: deps.now() } as const
+    return stored ?? keep(baselineRow(route.name, offered, first), null)
+  }
   const terms = { repository: deps.settings().config.diff.repository, texts: deps.flow }
   // The operator named this source: it replaces an earlier pin, but not a promotion made since.
   const isPromoted = stored?.source === 'promotion'
@@ -45,7 +48,7 @@ export async function pinOf(
   if (stored?.source === 'url' && 'url' in source && !isConfirmed && isSetBy(stored, setBy)) return stored
   const type = isConfirmed ? stored.type : offered.type
   return keep(
-    rowOf(route.name, { type, content, digest }, sourceKind(source), setBy, deps.now()),
+    baselineRow(route.name, { type, content, digest }, { source: sourceKind(source), setBy, setAt: deps.now() }),
     stored?.digest ?? null,
   )
 }
@@ -69,16 +72,17 @@ function isSetBy(row: BaselineRow, setBy: string): boolean {
   return row.setBy === setBy || row.setBy === BY_CONFIGURATION
 }
 
+export function promotedRow(route: string, contract: PinnedContract, setBy: string, setAt: number): BaselineRow {
+  return baselineRow(route, contract, { source: 'promotion', setBy, setAt })
+}
+
 /** A baseline of a route as it is stored. */
-export function rowOf(
+function baselineRow(
   route: string,
-  contract: PinnedContract,
-  source: BaselineRow['source'],
-  setBy: string,
-  setAt: number,
+  { type, content, digest }: PinnedContract,
+  set: Pick<BaselineRow, 'source' | 'setBy' | 'setAt'>,
 ): BaselineRow {
-  const { type, content, digest } = contract
-  return { route, artifactId: route, type, content, digest, source, setBy, setAt }
+  return { route, artifactId: route, type, content, digest, ...set }
 }
 
 /** It was confirmed longer ago than `contract.max_age`: calls are not forwarded on it. */

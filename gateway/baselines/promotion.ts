@@ -36,8 +36,7 @@ interface Promotable {
 
 /** @throws GatewayError NOT_FOUND, FORBIDDEN or APPROVAL_CONFLICT */
 export function promotable(
-  routeName: string,
-  digest: string,
+  { routeName, digest }: { readonly routeName: string; readonly digest: string },
   acceptor: Pick<RegisteredChange, 'tenant'>,
   found: Omit<Promotable, 'route'> | null,
   { config }: { readonly config: BaselinesConfig },

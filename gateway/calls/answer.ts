@@ -1,5 +1,5 @@
 /** Answers to a call: one of the gateway, and the reader of one of an upstream. */
-import type { Subject } from './subject.ts'
+import type { JudgedResource } from './judged-resource.ts'
 
 /** An answer of the gateway. */
 export interface Answer {
@@ -22,5 +22,5 @@ export interface AnswerWatcher {
    * The outcome that the answer reports for one resource of several; null: none. If absent, the answer is one outcome
    * for all of them. Called after `end`.
    */
-  outcomeOf?(subject: Subject): 'SUCCEEDED' | 'FAILED' | null
+  outcomeOf?(resource: JudgedResource): 'SUCCEEDED' | 'FAILED' | null
 }

@@ -80,6 +80,13 @@ interface PipelineOutcome {
   readonly summary: string
 }
 
+interface PipelineReport {
+  readonly place: PipelinePlace
+  /** In Markdown. */
+  readonly text: string
+  readonly outcome: PipelineOutcome
+}
+
 async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const place = pipelinePlace(io.environment)
   const { settings, flow } = openLocalFlow(configSource(args, io))
@@ -97,8 +104,9 @@ async function runCi(args: Arguments, io: CommandIo): Promise<ExitCode> {
     }
     const outcome = args.flag('authorize') ? await authorizedOutcome(args, io, change, context) : judged
     const text = markdownOf(verdict, contexts, change, outcome === judged ? null : outcome)
-    writeOutputs(args, io, place, contexts, text)
-    await publish(args, io, place, text, outcome)
+    const report = { place, text, outcome }
+    writeOutputs(args, io, report, contexts)
+    await publish(args, io, report)
     return outcome.code
   } finally {
     await flow.close()
@@ -205,14 +213,13 @@ function writeFiles(args: Arguments, contexts: readonly ReportContext[]): void {
 function writeOutputs(
   args: Arguments,
   io: CommandIo,
-  { name }: PipelinePlace,
+  { place: { name }, text }: PipelineReport,
   contexts: readonly ReportContext[],
-  markdown: string,
 ): void {
   const file = args.value('markdown')
-  if (file !== undefined) writeFileSync(withFolder(file), markdown)
+  if (file !== undefined) writeFileSync(withFolder(file), text)
   const summary = variable(io.environment, 'GITHUB_STEP_SUMMARY')
-  if (name === 'github' && summary !== null) writeFileSync(summary, markdown, { flag: 'a' })
+  if (name === 'github' && summary !== null) writeFileSync(summary, text, { flag: 'a' })
   if (args.flag('quiet')) return
   const form: ReportForm = name === 'github' ? 'github' : 'text'
   for (const context of contexts) {
@@ -280,7 +287,7 @@ async function authorizedOutcome(
   if (problem !== null) return { code: EXIT.undecided, summary: problem }
   if (artifacts.length === 0) return { code: EXIT.good, summary: 'no contract changed' }
   const stated = Object.fromEntries(Object.entries(context).filter(([, value]) => value !== null))
-  const answer = await askGateway('authorize', artifacts, stated, undefined, io)
+  const answer = await askGateway({ preflight_mode: 'authorize', artifacts, context: stated }, undefined, io)
   const receipt = args.value('receipt')
   if (receipt !== undefined && typeof answer['chain_receipt'] === 'string')
     writeReceipt(withFolder(receipt), answer['chain_receipt'])
@@ -293,9 +300,7 @@ async function authorizedOutcome(
 async function publish(
   args: Arguments,
   io: CommandIo,
-  { forum }: PipelinePlace,
-  text: string,
-  { code, summary }: PipelineOutcome,
+  { place: { forum }, text, outcome: { code, summary } }: PipelineReport,
 ): Promise<void> {
   if (!args.flag('comment') && !args.flag('status')) return
   if (forum === null)

@@ -42,7 +42,7 @@ const tail: Command = {
   ],
   notes: 'json prints one entry a line. Files that were renamed by rotation are not read.',
   run: async (args, io) => {
-    const file = fileOf(args, io)
+    const file = logFileOf(args, io)
     requirePath(file, `there is no decision log at ${file}`)
     const limit = positiveInteger(args, 'lines', DEFAULT_LINES)
     const show = (entry: LogEntry): void =>
@@ -64,7 +64,7 @@ export const logsGroup: CommandGroup = {
   commands: [tail],
 }
 
-function fileOf(args: Arguments, io: CommandIo): string {
+function logFileOf(args: Arguments, io: CommandIo): string {
   const named = args.value('file')
   if (named !== undefined) return named
   for (const sink of configOf(args, io).decision_log.sinks) if (sink.type === 'file') return sink.path

@@ -68,7 +68,7 @@ const SUMMARY = 'Preflight Gateway: compares contracts, decides, signs receipts,
 export async function main(argv: readonly string[], io: CommandIo = processIo()): Promise<number> {
   const path: string[] = ['preflight']
   try {
-    return await dispatchWords(await calledOf(argv), SUMMARY, argv, path, io)
+    return await dispatchWords({ commands: await calledOf(argv), summary: SUMMARY }, argv, path, io)
   } catch (error) {
     const isUsage = error instanceof UsageError
     writeLine(io.stderr, `${path.join(' ')}: ${messageOf(error)}`)
@@ -86,29 +86,33 @@ function errorExit(error: unknown): ExitCode {
   return [403, 404, 409].includes(error.status) ? EXIT.no : EXIT.undecided
 }
 
+interface CommandList {
+  readonly commands: readonly CommandEntry[]
+  readonly summary: string
+}
+
 async function dispatchWords(
-  entries: readonly CommandEntry[],
-  summary: string,
+  group: CommandList,
   argv: readonly string[],
   path: string[],
   io: CommandIo,
 ): Promise<number> {
+  const { commands, summary } = group
   const [word, ...rest] = argv
-  if (word === 'help' && rest.length > 0) return dispatchWords(entries, summary, [...rest, '--help'], path, io)
+  if (word === 'help' && rest.length > 0) return dispatchWords(group, [...rest, '--help'], path, io)
   if (word === undefined || word === '--help' || word === '-h' || word === 'help') {
-    writeLine(word === undefined ? io.stderr : io.stdout, overview(entries, summary, path))
+    writeLine(word === undefined ? io.stderr : io.stdout, overview(commands, summary, path))
     return word === undefined ? EXIT.usage : EXIT.good
   }
   if (word === '--version' && path.length === 1) {
     writeLine(io.stdout, packageVersion())
     return EXIT.good
   }
-  const entry = entries.find(({ name }) => name === word)
-  if (entry === undefined) throw new UsageError(unknownCommand(word, entries))
+  const entry = commands.find(({ name }) => name === word)
+  if (entry === undefined) throw new UsageError(unknownCommand(word, commands))
   path.push(entry.name)
   if ('commands' in entry) {
-    if (entry.direct === undefined || !isDirect(rest, entry))
-      return dispatchWords(entry.commands, entry.summary, rest, path, io)
+    if (entry.direct === undefined || !isDirect(rest, entry)) return dispatchWords(entry, rest, path, io)
     return runCommand(entry.direct, rest, path, io)
   }
   return runCommand(entry, rest, path, io)

@@ -151,14 +151,19 @@ export function bothSides(
 
 /** Throws an Error with the gateway's message when it returns an error, which is never a decision. */
 function askMode(mode: string, artifacts: readonly unknown[], args: Arguments, io: CommandIo): Promise<unknown> {
-  return askGateway(mode, artifacts, statedContext(args), args.value('url'), io)
+  return askGateway({ preflight_mode: mode, artifacts, context: statedContext(args) }, args.value('url'), io)
+}
+
+/** The body of a request to the API. */
+interface PreflightBody {
+  readonly preflight_mode: string
+  readonly artifacts: readonly unknown[]
+  readonly context: Readonly<Record<string, unknown>>
 }
 
 /** Throws an Error with the gateway's message when it returns an error. @param address else PREFLIGHT_URL */
 export async function askGateway(
-  mode: string,
-  artifacts: readonly unknown[],
-  context: Readonly<Record<string, unknown>>,
+  request: PreflightBody,
   address: string | undefined,
   { environment }: CommandIo,
 ): Promise<Readonly<Record<string, unknown>>> {
@@ -173,7 +178,7 @@ export async function askGateway(
     response = await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ preflight_mode: mode, artifacts, context }),
+      body: JSON.stringify(request),
     })
   } catch (error) {
     throw new Error(`no gateway answers at ${url.origin}: ${causeMessage(error)}`, { cause: error })

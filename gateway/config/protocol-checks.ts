@@ -36,7 +36,7 @@ export function foreignSections(value: unknown): readonly LocatedMistake[] {
 export function checkProtocols({ routes }: Config): readonly LocatedMistake[] {
   return routes.flatMap((route, index) => {
     const pointer = `/routes/${index}`
-    const row = rowOf(route)
+    const row = protocolRowOf(route)
     return [
       ...missingContract(route, row, pointer),
       ...unusedHeaders(route, row, pointer),
@@ -47,10 +47,10 @@ export function checkProtocols({ routes }: Config): readonly LocatedMistake[] {
 }
 
 export function protocolWarnings(route: RouteConfig, pointer: string): readonly LocatedMistake[] {
-  return rowOf(route).warnings?.(route, pointer) ?? []
+  return protocolRowOf(route).warnings?.(route, pointer) ?? []
 }
 
-function rowOf({ protocol }: RouteConfig): ProtocolSettings {
+function protocolRowOf({ protocol }: RouteConfig): ProtocolSettings {
   return PROTOCOLS[protocol]
 }
 

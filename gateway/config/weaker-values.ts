@@ -21,7 +21,9 @@ const ROUTE_ROWS = ROWS.flatMap(([path, row]): [string, Weakening][] =>
 export function weakerSettings(before: Enforced, after: Enforced): readonly Weaker[] {
   return [
     ...weakerPolicy(before, after),
-    ...CONFIG_ROWS.flatMap(([path, row]) => weakerLeaf(row, path, before.config, after.config)),
+    ...CONFIG_ROWS.flatMap(([path, row]) =>
+      weakerLeaf(row, path, settingAt(before.config, path), settingAt(after.config, path)),
+    ),
     ...before.config.routes.flatMap((route) => weakerRoute(route, after.config)),
     ...after.config.routes.flatMap((route) => weakerAddition(route, before.config)),
   ]
@@ -31,7 +33,9 @@ function weakerRoute(route: RouteConfig, { routes }: Config): readonly Weaker[] 
   const path = `routes.${route.name}`
   const next = routes.find(({ name }) => name === route.name)
   if (next === undefined) return [{ path, before: route.mode, after: 'gone' }]
-  return ROUTE_ROWS.flatMap(([member, row]) => weakerLeaf(row, member, route, next, `${path}.${member}`))
+  return ROUTE_ROWS.flatMap(([member, row]) =>
+    weakerLeaf(row, `${path}.${member}`, settingAt(route, member), settingAt(next, member)),
+  )
 }
 
 /** A new route enforces less when it takes calls of another route, or forwards calls without a decision. */
@@ -48,7 +52,7 @@ function weakerAddition(route: RouteConfig, { routes }: Config): readonly Weaker
 /** Settings of one route with which it forwards calls without a decision. */
 function unjudgedCalls(route: RouteConfig): readonly string[] {
   return ROUTE_ROWS.flatMap(([member, row]) => {
-    const value = valueAt(route, member)
+    const value = settingAt(route, member)
     return row.kind === 'ranked' && value !== undefined && row.unjudged === value
       ? [`${member}: ${writtenValue(value)}`]
       : []
@@ -82,11 +86,10 @@ function isSubdomain(host: string, suffix: string): boolean {
   return suffix.startsWith('*.') && host.endsWith(suffix.slice(1))
 }
 
-function weakerLeaf(row: Weakening, member: string, before: object, after: object, path = member): readonly Weaker[] {
-  const [base, head] = [valueAt(before, member), valueAt(after, member)]
-  if (isDeepStrictEqual(base, head)) return []
-  if (row.kind === 'list') return listedWeaker(row, path, writtenValues(base), writtenValues(head))
-  return isWeaker(row, base, head) ? [{ path, before: writtenValue(base), after: writtenValue(head) }] : []
+function weakerLeaf(row: Weakening, path: string, before: unknown, after: unknown): readonly Weaker[] {
+  if (isDeepStrictEqual(before, after)) return []
+  if (row.kind === 'list') return listedWeaker(row, path, writtenValues(before), writtenValues(after))
+  return isWeaker(row, before, after) ? [{ path, before: writtenValue(before), after: writtenValue(after) }] : []
 }
 
 function isWeaker(row: Exclude<Weakening, { readonly kind: 'list' }>, before: unknown, after: unknown): boolean {
@@ -139,7 +142,7 @@ function writtenValue(value: unknown): string {
 }
 
 /** @param path with dots */
-function valueAt(root: unknown, path: string): unknown {
+function settingAt(root: unknown, path: string): unknown {
   return path
     .split('.')
     .reduce<unknown>(

@@ -5,7 +5,7 @@ import { jsonOrNull } from '../json/unchecked-json.ts'
 import { html, type Content, type Markup } from './markup.ts'
 import { badge } from './parts.ts'
 
-interface SubjectLocation {
+interface NamedRequest {
   readonly operation: string | null
   readonly environment: string | null
   readonly repository: string | null
@@ -34,14 +34,14 @@ export function message(text: string): Content {
 }
 
 /** `Merge acme/shop #7`, `Call GET /orders → production`. */
-export function subjectPlace({
+export function requestTitle({
   operation,
   environment,
   repository,
   targetId,
   pullRequest,
   route,
-}: SubjectLocation): string {
+}: NamedRequest): string {
   const prefix = route === null ? '' : `${route}/`
   const target = targetId?.startsWith(prefix) === true ? targetId.slice(prefix.length) : (targetId ?? null)
   const what = repository ?? target ?? route ?? 'a change'
@@ -51,10 +51,10 @@ export function subjectPlace({
 }
 
 /** The same of a stored decision: its envelope alone names the target, such as the tool of a call. */
-export function decisionPlace(row: SubjectLocation & { readonly envelope: string }): string {
+export function decisionTitle(row: NamedRequest & { readonly envelope: string }): string {
   const envelope = jsonOrNull(row.envelope)
   const target = isJsonObject(envelope) ? envelope['target_id'] : null
-  return subjectPlace({ ...row, targetId: typeof target === 'string' ? target : null })
+  return requestTitle({ ...row, targetId: typeof target === 'string' ? target : null })
 }
 
 export function riskBadge(score: number): Markup {

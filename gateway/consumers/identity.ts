@@ -32,14 +32,14 @@ export function createIdentity(salt: string): (caller: CallerFacts) => string {
     const credential = headers.authorization ?? headers['x-api-key']
     if (typeof credential !== 'string') return productOf(headers['user-agent'])
     const hash = keyed(credential)
-    const name = known.get(hash) ?? `key:${keyed(subjectOf(credential) ?? credential)}`
+    const name = known.get(hash) ?? `key:${keyed(tokenSubject(credential) ?? credential)}`
     known.set(hash, name)
     return name
   }
 }
 
 /** Access tokens change every hour and their subject does not (RFC 9068 §2.2); null: this is no token that says whose it is. */
-function subjectOf(credential: string): string | null {
+function tokenSubject(credential: string): string | null {
   const token = /^Bearer +(\S+)$/i.exec(credential)?.[1]
   if (token === undefined || token.split('.').length !== 3) return null
   try {

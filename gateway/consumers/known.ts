@@ -18,8 +18,7 @@ export function declaredConsumers({ consumers }: Pick<ConsumersConfig, 'consumer
  * @returns null: the proxy sees calls of none of the artifacts
  */
 export async function observedConsumers(
-  ids: readonly string[],
-  isProxied: boolean,
+  { ids, isProxied }: { readonly ids: readonly string[]; readonly isProxied: boolean },
   { observed_consumers: { window }, routes }: Pick<ConsumersConfig, 'observed_consumers' | 'routes'>,
   now: number,
   store: StorePart<'uses.of'>,

@@ -3,7 +3,7 @@
  * it: what was seen is written in the background, and what cannot be written is forgotten.
  */
 import { randomBytes } from 'node:crypto'
-import type { Subject } from '../calls/subject.ts'
+import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { ConsumersConfig } from './settings.ts'
 import type { ObservedUse } from '../store/uses.ts'
 import type { StorePart } from '../store/store.ts'
@@ -12,7 +12,7 @@ import { createIdentity, type CallerFacts } from './identity.ts'
 
 export interface ConsumerObserver {
   /** Never throws. A subject that is no tool, operation or whole contract (a merge, an object, a prompt) has no consumers. */
-  note(caller: CallerFacts, route: string, subject: Subject): void
+  note(caller: CallerFacts, route: string, resource: JudgedResource): void
   /** Writes what has been seen. */
   flush(): Promise<void>
   close(): Promise<void>
@@ -62,7 +62,7 @@ class CountedUses implements ConsumerObserver {
     }
   }
 
-  note(caller: CallerFacts, route: string, { target, scope }: Subject): void {
+  note(caller: CallerFacts, route: string, { target, scope }: JudgedResource): void {
     const { settings, now } = this.#deps
     const isUse = scope === null ? target === route : 'tool' in scope || 'method' in scope || 'touches' in scope
     if (settings().config.observed_consumers.window === 0 || !isUse || this.#identity === null) return
@@ -100,7 +100,7 @@ class CountedUses implements ConsumerObserver {
   }
 }
 
-function usedBy(scope: Subject['scope']): Pick<ObservedUse, 'operation' | 'tool'> {
+function usedBy(scope: JudgedResource['scope']): Pick<ObservedUse, 'operation' | 'tool'> {
   if (scope === null) return { operation: null, tool: null }
   if ('tool' in scope) return { operation: null, tool: scope.tool }
   if ('method' in scope) return { operation: `${scope.method} ${scope.path}`, tool: null }

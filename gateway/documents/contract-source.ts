@@ -71,13 +71,13 @@ async function withReadError(source: ContractSource, read: () => Promise<string>
   try {
     return await read()
   } catch (error) {
-    throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract could not be read from ${placeOf(source)}.`, {
+    throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract could not be read from ${sourceLocation(source)}.`, {
       cause: error,
     })
   }
 }
 
-function placeOf(source: ContractSource): string {
+function sourceLocation(source: ContractSource): string {
   if ('file' in source) return source.file
   return 'git' in source ? `${source.git} in the repository` : new URL(source.url).host
 }

@@ -34,7 +34,7 @@ export function fileReferences(text: string, limits: DocumentLimits): readonly s
     seen.add(value)
     for (const [member, child] of Object.entries(value)) {
       if (member === '$ref' && typeof child === 'string') {
-        const part = partOf(child)
+        const part = documentOfReference(child)
         if (part !== '') found.add(part)
       } else waiting.push(child ?? null)
     }
@@ -43,13 +43,13 @@ export function fileReferences(text: string, limits: DocumentLimits): readonly s
 }
 
 /** What stands before the fragment; empty: the document that holds the reference. */
-function partOf(reference: string): string {
+function documentOfReference(reference: string): string {
   return reference.split('#', 1)[0] ?? ''
 }
 
 /** Path of the file that a reference in `from` names, as `pathFrom` has it; null: its own document, or none that may be read. */
 export function filePath(reference: string, from: string, site: FileSite | null): string | null {
-  const part = partOf(reference)
+  const part = documentOfReference(reference)
   return part === '' ? null : pathFrom(part, from, site)
 }
 

@@ -15,7 +15,7 @@ import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { Store, StorePart } from '../store/store.ts'
 import { destinationOf, type InboundConnection } from '../listen/connection.ts'
 import { recordDenial, type EgressRecordDeps } from '../upstream/egress-record.ts'
-import { forward, headOf } from './forward.ts'
+import { forward, sentHeadOf } from './forward.ts'
 import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from '../callers/proxy-auth.ts'
 import { runPipeline, type PipelineDeps } from './pipeline.ts'
 import { takesEncodedSlashes } from '../protocols/settings.ts'
@@ -69,7 +69,7 @@ async function admitCaller(
   destination: NamedDestination,
   deps: AdmissionDeps,
 ): Promise<Reply | null> {
-  const caller = await callerOf(context, inbound, deps)
+  const caller = await admittedCaller(context, inbound, deps)
   if (caller === null) return errorReply(context, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
   return admitToDestination({ ...context, caller }, destination, deps)
 }
@@ -104,7 +104,7 @@ function recogniserOf(route: Route | null, { pipeline }: AdmissionDeps): Recogni
  * Callers inside a CONNECT were authenticated when it was opened; the credentials must still be valid. Redirected
  * connections cannot carry any.
  */
-async function callerOf(
+async function admittedCaller(
   context: RequestContext,
   inbound: InboundConnection,
   { store, now }: AdmissionDeps,
@@ -156,7 +156,7 @@ async function passUnjudged(
   observation.protocol = route.protocol
   observation.origin = origin
   observation.outcome = 'passed'
-  const { headers, rawHeaders } = headOf(context, { trafficPath, origin, route })
+  const { headers, rawHeaders } = sentHeadOf(context, { trafficPath, origin, route })
   deps.metrics.count('preflight_calls_total', { route: EGRESS_ROUTE, outcome: 'passed' })
   const call = {
     trafficPath,

@@ -4,8 +4,8 @@ import { envelopeFacts } from '../flow/decision-facts.ts'
 import type { Call, ReceivedHead } from '../calls/call.ts'
 import { textIn } from '../json/unchecked-json.ts'
 import type { EntryFacts } from '../telemetry/decision-log/entry.ts'
-import { effectOf, shortName } from './call-record.ts'
-import type { CallJudgement, SubjectVerdict } from './judge.ts'
+import { recordedEffect, shortName } from './call-record.ts'
+import type { CallJudgement, ResourceVerdict } from './judge.ts'
 import type { CallEffect } from '../store/calls.ts'
 
 /** @param effect of the call as a whole @param name what the call does, where no resource was judged */
@@ -25,28 +25,28 @@ export function entriesOf(
   return judgement.verdicts.map((judged) => ({
     ...shared,
     ...verdictFacts(judged),
-    effect: effectOf(effect, judged.verdict),
+    effect: recordedEffect(effect, judged.verdict),
   }))
 }
 
-function verdictFacts({ subject, verdict }: SubjectVerdict): Omit<EntryFacts, 'kind'> {
-  const action = shortName(subject.name)
+function verdictFacts({ resource, verdict }: ResourceVerdict): Omit<EntryFacts, 'kind'> {
+  const action = shortName(resource.name)
   if (verdict.basis === 'decision')
     return { ...envelopeFacts(verdict.envelope), action, approval_id: verdict.approvalId }
-  const stated = { action, target: subject.target, execution_action: verdict.action }
+  const stated = { action, target: resource.target, execution_action: verdict.action }
   if (verdict.basis === 'receipt')
     return {
       ...stated,
       decision: 'receipt',
       decision_id: verdict.decisionId,
       receipt_id: verdict.decisionId,
-      receipt_key: keyOf(verdict.token),
+      receipt_key: keyIdOf(verdict.token),
     }
-  return { ...stated, decision: 'receipt_required', reasons: [verdict.demand.reason ?? 'missing'] }
+  return { ...stated, decision: 'receipt_required', reasons: [verdict.requiredReceipt.reason ?? 'missing'] }
 }
 
 /** @param token a receipt that was verified */
-function keyOf(token: string): string | null {
+function keyIdOf(token: string): string | null {
   const header: unknown = JSON.parse(Buffer.from(token.split('.', 1)[0] ?? '', 'base64url').toString('utf8'))
   const kid = isJsonObject(header) ? header['kid'] : null
   return textIn(kid)

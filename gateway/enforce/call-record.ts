@@ -5,7 +5,7 @@ import type { CallEffect, InterceptionRow } from '../store/calls.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { CallVerdict } from './verdict-cache.ts'
-import { undecided, type Decided, type CallJudgement } from './judge.ts'
+import { undecidedJudgement, type Decided, type CallJudgement } from './judge.ts'
 
 /** A call, and the dependencies that its rows and records are written with. */
 interface RecordedCall {
@@ -36,19 +36,19 @@ export function recordCall(
       if (writing instanceof Promise) writings.push(writing)
     }
   } catch (error) {
-    return undecided(error)
+    return undecidedJudgement(error)
   }
-  return writings.length === 0 ? null : written(writings)
+  return writings.length === 0 ? null : awaitWrites(writings)
 }
 
 type Unrecorded = Extract<CallJudgement, { readonly kind: 'undecided' }>
 
-async function written(writings: readonly Promise<void>[]): Promise<Unrecorded | null> {
+async function awaitWrites(writings: readonly Promise<void>[]): Promise<Unrecorded | null> {
   try {
     await Promise.all(writings)
     return null
   } catch (error) {
-    return undecided(error)
+    return undecidedJudgement(error)
   }
 }
 
@@ -73,17 +73,17 @@ function rowsOf(
   }
   if (judgement.kind === 'undecided')
     return [{ ...shared, action: shortName(action.name), decisionId: null, executionAction: 'STOP', effect }]
-  return judgement.verdicts.map(({ subject, verdict }) => ({
+  return judgement.verdicts.map(({ resource, verdict }) => ({
     ...shared,
-    action: shortName(subject.name),
+    action: shortName(resource.name),
     decisionId: verdict.decisionId,
     executionAction: verdict.action,
-    effect: effectOf(effect, verdict),
+    effect: recordedEffect(effect, verdict),
   }))
 }
 
 /** A call under a receipt of its own is no forwarded call of a decision made here. */
-export function effectOf(effect: CallEffect, { basis }: Pick<CallVerdict, 'basis'>): CallEffect {
+export function recordedEffect(effect: CallEffect, { basis }: Pick<CallVerdict, 'basis'>): CallEffect {
   return effect === 'forwarded' && basis === 'receipt' ? 'receipt' : effect
 }
 
@@ -94,7 +94,7 @@ export function shortName(name: string): string {
 
 const LONGEST_NAME = 500
 
-export function logStop({ governing: { subject, verdict } }: Decided, { call, deps }: RecordedCall): void {
+export function logStop({ governing: { resource, verdict } }: Decided, { call, deps }: RecordedCall): void {
   const { decision, execution_action, risk_score, patterns } =
     verdict.basis === 'decision' ? verdict.envelope : NO_ENVELOPE
   deps.logger.warn(
@@ -102,13 +102,13 @@ export function logStop({ governing: { subject, verdict } }: Decided, { call, de
       event: 'call.not_allowed',
       correlation_id: call.correlationId,
       route: call.route.name,
-      call: shortName(subject.name),
+      call: shortName(resource.name),
       decision_id: verdict.decisionId,
       decision,
       execution_action,
       risk_score,
       patterns,
-      ...(verdict.basis === 'demand' && { receipt: verdict.demand.reason ?? 'missing' }),
+      ...(verdict.basis === 'missing_receipt' && { receipt: verdict.requiredReceipt.reason ?? 'missing' }),
     },
     'call not forwarded',
   )

@@ -7,7 +7,6 @@ import { directiveOf } from '../../engine/base.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { approvalAddress } from '../approvals/request.ts'
-import type { NoteHeldCall } from './held-call.ts'
 import type { JudgedAction, Permit } from '../protocols/common/action.ts'
 import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
@@ -18,16 +17,16 @@ import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import { after } from '../runtime/awaiting.ts'
-import { closeUnsent, openWindows, UNWATCHED, type SubjectWatch } from './subject-watches.ts'
+import { closeUnsent, openWindows, UNWATCHED, type ResourceWatch } from './resource-watches.ts'
 import { logStop, recordCall } from './call-record.ts'
 import { entriesOf } from './call-entries.ts'
 import { observeDecision } from './observed-decision.ts'
-import { judge, undecided, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
-import { decisionHeaders, stopped, unjudged, unmonitored } from './refusals.ts'
+import { judge, undecidedJudgement, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
+import { decisionHeaders, stoppedReply, undecidedReply, unmonitored } from './refusals.ts'
 import type { Reply } from '../listen/request-context.ts'
 import type { SpentReceipt } from './receipt-check.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
-import type { PendingWait, PendingCalls } from './pending-calls.ts'
+import type { NotePendingCall, PendingWait, PendingCalls } from './pending-calls.ts'
 
 export interface EnforcementDeps extends JudgeDeps {
   readonly store: StorePart<'calls.record'>
@@ -35,7 +34,7 @@ export interface EnforcementDeps extends JudgeDeps {
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly pendingCalls: Pick<PendingCalls, 'wait'>
   /** Absent: nobody else shows calls that wait. */
-  readonly noteHeldCall?: NoteHeldCall
+  readonly notePendingCall?: NotePendingCall
   readonly observer: Pick<Observer, 'join'>
   readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
   readonly metrics: Metrics
@@ -53,7 +52,7 @@ export interface ForwardResult extends Permit {
   /** Added to the answer: name, value, name, value … */
   readonly headers: readonly string[]
   /** One for each resource that is monitored. */
-  readonly watches: readonly SubjectWatch[]
+  readonly watches: readonly ResourceWatch[]
 }
 
 type JudgedEffect = 'forwarded' | 'observed' | 'failed_open' | 'break_glass'
@@ -128,7 +127,7 @@ function unjudgedPass(call: Call, { metrics }: EnforcementDeps): ForwardResult {
   call.observation.outcome = 'passed'
   metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'passed' })
   const headers = plainHeaders(call)
-  return { kind: 'go', effect: 'passed', verdicts: [], headers, watches: UNWATCHED, isMonitored: false, subjects: [] }
+  return { kind: 'go', effect: 'passed', verdicts: [], headers, watches: UNWATCHED, isMonitored: false, resources: [] }
 }
 
 /** With `on_full: block`, a call is not forwarded without a durable entry of the decision log. */
@@ -138,7 +137,7 @@ async function logged(result: Concluded, judgement: CallJudgement, pending: Pend
   const isKept = written instanceof Promise ? await written : written
   if (isKept || result.kind === 'halt') return result
   await closeUnsent(result.watches)
-  return concludeUndecided(undecided(new GatewayError('DECISION_LOG_UNWRITABLE')), pending)
+  return concludeUndecided(undecidedJudgement(new GatewayError('DECISION_LOG_UNWRITABLE')), pending)
 }
 
 /**
@@ -183,10 +182,10 @@ async function afterApproval(
 }
 
 /** The call does not wait for it. */
-function showHeld({ governing: { subject, verdict } }: Decided, { call, deps }: PendingEnforcement): void {
+function showHeld({ governing: { resource, verdict } }: Decided, { call, deps }: PendingEnforcement): void {
   if (verdict.basis !== 'decision' || verdict.approvalId === null) return
   const { envelope, approvalId } = verdict
-  void deps.noteHeldCall?.({ tenant: call.caller.tenant, subject, envelope, approvalId })
+  void deps.notePendingCall?.({ tenant: call.caller.tenant, resource, envelope, approvalId })
 }
 
 function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {
@@ -214,9 +213,14 @@ function concludeDecided(judgement: Decided, pending: PendingEnforcement): Concl
 /** A single-use receipt that could not be consumed counts as missing again. */
 function withoutSpent(judgement: Decided, spent: SpentReceipt | null): Decided {
   if (spent === null) return judgement
-  const verdict: CallVerdict = { basis: 'demand', action: 'STOP', decisionId: null, demand: spent.demand }
-  const governing = { subject: spent.subject, verdict }
-  const verdicts = judgement.verdicts.map((one) => (one.subject === spent.subject ? governing : one))
+  const verdict: CallVerdict = {
+    basis: 'missing_receipt',
+    action: 'STOP',
+    decisionId: null,
+    requiredReceipt: spent.requiredReceipt,
+  }
+  const governing = { resource: spent.resource, verdict }
+  const verdicts = judgement.verdicts.map((one) => (one.resource === spent.resource ? governing : one))
   return { ...judgement, verdicts, governing }
 }
 
@@ -238,7 +242,7 @@ async function concludeStopped(judgement: Decided, pending: PendingEnforcement):
   logStop(judgement, pending)
   if (isHeld) showHeld(judgement, pending)
   const approvalAt = isHeld && approvalId !== null ? approvalAddress(approvalId, settings.config) : null
-  return { kind: 'halt', effect, ...stopped(call, action, governing, approvalAt) }
+  return { kind: 'halt', effect, ...stoppedReply(call, action, governing, approvalAt) }
 }
 
 /** The call may only be forwarded while it is monitored, and no monitoring is wired. */
@@ -285,7 +289,7 @@ async function concludeUndecided(
       : 'call could not be judged and is forwarded, as its route is configured',
   )
   return open === null
-    ? { kind: 'halt', effect: 'undecided', ...unjudged(call, action, judgement) }
+    ? { kind: 'halt', effect: 'undecided', ...undecidedReply(call, action, judgement) }
     : passing(open, judgement, UNWATCHED, pending)
 }
 
@@ -321,7 +325,7 @@ async function breakGlass(judgement: CallJudgement, pending: PendingEnforcement)
 function recorded(
   effect: 'forwarded' | 'observed',
   judgement: Decided,
-  watches: readonly SubjectWatch[],
+  watches: readonly ResourceWatch[],
   pending: PendingEnforcement,
 ): Concluded | Promise<Concluded> {
   return after(recordCall(judgement, effect, null, pending), (failure) => {
@@ -334,22 +338,22 @@ function recorded(
 function passing(
   effect: JudgedEffect,
   judgement: CallJudgement,
-  watches: readonly SubjectWatch[],
+  watches: readonly ResourceWatch[],
   { call }: PendingEnforcement,
 ): ForwardResult & { readonly effect: JudgedEffect } {
   const isMonitored = watches.length > 0
   if (judgement.kind === 'undecided') {
     const headers = effect === 'break_glass' ? decisionHeaders(call, 'STOP', null) : plainHeaders(call)
-    return { kind: 'go', effect, verdicts: [], headers, watches, isMonitored, subjects: [] }
+    return { kind: 'go', effect, verdicts: [], headers, watches, isMonitored, resources: [] }
   }
   const { action, decisionId } = judgement.governing.verdict
-  const verdicts = judgement.verdicts.map(({ verdict }) => verdict).filter(mayProceed)
+  const verdicts = judgement.verdicts.map(({ verdict }) => verdict).filter(isProceeding)
   const headers = decisionHeaders(call, action, decisionId)
-  return { kind: 'go', effect, verdicts, headers, watches, isMonitored, subjects: judgement.verdicts }
+  return { kind: 'go', effect, verdicts, headers, watches, isMonitored, resources: judgement.verdicts }
 }
 
-function mayProceed(verdict: CallVerdict): verdict is DecisionVerdict | ReceiptVerdict {
-  return verdict.basis !== 'demand' && directiveOf(verdict.action).proceeds
+function isProceeding(verdict: CallVerdict): verdict is DecisionVerdict | ReceiptVerdict {
+  return verdict.basis !== 'missing_receipt' && directiveOf(verdict.action).proceeds
 }
 
 function plainHeaders({ correlationId }: Call): readonly string[] {

@@ -92,7 +92,7 @@ export async function forward(
   const end = await exchange.done
   if (forwarding.isStanding) deps.standing.delete(exchange)
   observation.ended(end)
-  const reply = end.fault === null ? null : await faultOf({ context, call, forwarding }, end, deps)
+  const reply = end.fault === null ? null : await reportFault({ context, call, forwarding }, end, deps)
   return { end, reply }
 }
 
@@ -106,7 +106,7 @@ function readShortBody(context: RequestContext, { bodies }: ForwardDeps): Promis
 }
 
 /** The request head as it will be sent: known before the call is judged. */
-export function headOf(
+export function sentHeadOf(
   { request, observation, upgrade }: Pick<RequestContext, 'request' | 'observation' | 'upgrade'>,
   { trafficPath, origin, route }: Pick<OutgoingCall, 'trafficPath' | 'origin' | 'route'>,
 ): SentHead {
@@ -141,7 +141,7 @@ interface SentCall {
 }
 
 /** Reports a fault. Null: the answer had begun, or nobody is there to read one. */
-async function faultOf(
+async function reportFault(
   { context, call, forwarding }: SentCall,
   end: ExchangeEnd,
   deps: ForwardDeps,

@@ -7,7 +7,7 @@ import { comparedWith, type BaselineService } from '../baselines/baselines.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { UpstreamRefusal, type CheckBasis, type JudgedAction, type ResourceCheck } from '../protocols/common/action.ts'
-import type { Subject } from '../calls/subject.ts'
+import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { BaselineRow } from '../store/baselines.ts'
@@ -15,8 +15,8 @@ import { after, oneByOne } from '../runtime/awaiting.ts'
 import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-check.ts'
 import type { CallVerdict, CallChange, Verdicts } from './verdict-cache.ts'
 
-export interface SubjectVerdict {
-  readonly subject: Subject
+export interface ResourceVerdict {
+  readonly resource: JudgedResource
   readonly verdict: CallVerdict
 }
 
@@ -24,9 +24,9 @@ export type CallJudgement =
   | {
       readonly kind: 'decided'
       /** One for each resource, in order. */
-      readonly verdicts: readonly SubjectVerdict[]
+      readonly verdicts: readonly ResourceVerdict[]
       /** The strictest: it holds for the request as a whole. */
-      readonly governing: SubjectVerdict
+      readonly governing: ResourceVerdict
       /** The receipts that verdicts rest on, to be consumed where the route asks for it. */
       readonly receipts: Pick<ReceiptGate, 'consume'>
     }
@@ -56,9 +56,9 @@ export function judge(judged: CallToJudge, deps: JudgeDeps): CallJudgement | nul
   // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (law 2 of CONTRIBUTING.md).
   try {
     const judging = judgeGathered(judged, deps)
-    return judging instanceof Promise ? judging.catch(undecided) : judging
+    return judging instanceof Promise ? judging.catch(undecidedJudgement) : judging
   } catch (error) {
-    return undecided(error)
+    return undecidedJudgement(error)
   }
 }
 
@@ -73,10 +73,10 @@ function judgeGathered(
     if (gathered === 'nothing') return null
     // A single-use receipt that one resource claims is used up for the next.
     const judging = oneByOne(gathered, (check) => {
-      const { subject } = check
-      deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, subject)
+      const { resource } = check
+      deps.consumers.note({ headers: call.headers, audience: call.caller.audience }, call.route.name, resource)
       const finding = verdictOn(check, { call, receipts, generation }, deps)
-      return after(finding, (verdict) => ({ subject, verdict }))
+      return after(finding, (verdict) => ({ resource, verdict }))
     })
     return after(judging, (verdicts) => {
       const governing = strictest(verdicts)
@@ -111,14 +111,14 @@ function verdictOn(
 }
 
 function decisionOn(
-  { subject }: ResourceCheck,
+  { resource }: ResourceCheck,
   change: CallChange | null,
   { call, generation }: Pick<ResourceCheckContext, 'call' | 'generation'>,
   { verdicts }: JudgeDeps,
 ): CallVerdict | Promise<CallVerdict> {
   const { route, caller, correlationId, observation } = call
-  if (change === null) throw new TypeError(`${subject.name} has nothing to compare and was asked for no receipt`)
-  return verdicts.verdictOn({ route, caller, subject, change, generation, correlationId, stages: observation })
+  if (change === null) throw new TypeError(`${resource.name} has nothing to compare and was asked for no receipt`)
+  return verdicts.verdictOn({ route, caller, resource, change, generation, correlationId, stages: observation })
 }
 
 type ContractBasis = Extract<CheckBasis, { readonly kind: 'contract' }>
@@ -132,21 +132,21 @@ function baselineOf(
 }
 
 /** A contract as it was pinned, and as it is offered now; null: there is nothing to compare. */
-function changeOf(call: Call, { subject, basis }: ResourceCheck, pinned: BaselineRow | null): CallChange | null {
+function changeOf(call: Call, { resource, basis }: ResourceCheck, pinned: BaselineRow | null): CallChange | null {
   if (basis.kind === 'change_set') return basis
   if (basis.kind === 'receipt' || pinned === null) return null
-  if (!basis.isCovered(pinned)) throw notCovered(call, subject)
+  if (!basis.isCovered(pinned)) throw notCovered(call, resource)
   return { kind: 'contract', baseline: pinned, offered: comparedWith(pinned, basis.offered) }
 }
 
-function notCovered(call: Call, subject: Subject): GatewayError {
+function notCovered(call: Call, resource: JudgedResource): GatewayError {
   return new GatewayError(
     'PREFLIGHT_UNDECIDED',
-    `${subject.name}: neither the baseline nor the contract that "${call.route.name}" offers now describes it, so it cannot be judged. Check its name against what is offered now.`,
+    `${resource.name}: neither the baseline nor the contract that "${call.route.name}" offers now describes it, so it cannot be judged. Check its name against what is offered now.`,
   )
 }
 
-export function undecided(error: unknown): CallJudgement & { readonly kind: 'undecided' } {
+export function undecidedJudgement(error: unknown): CallJudgement & { readonly kind: 'undecided' } {
   if (error instanceof UpstreamRefusal) {
     const message = `The upstream refused to say what it offers (${error.status}), so the call could not be judged.`
     return {
@@ -160,10 +160,10 @@ export function undecided(error: unknown): CallJudgement & { readonly kind: 'und
   return { kind: 'undecided', error: known, refusal: null }
 }
 
-function strictest(verdicts: readonly SubjectVerdict[]): SubjectVerdict {
-  return verdicts.reduce((a, b) => (strictnessOf(b) > strictnessOf(a) ? b : a))
+function strictest(verdicts: readonly ResourceVerdict[]): ResourceVerdict {
+  return verdicts.reduce((a, b) => (verdictStrictness(b) > verdictStrictness(a) ? b : a))
 }
 
-function strictnessOf({ verdict }: SubjectVerdict): number {
+function verdictStrictness({ verdict }: ResourceVerdict): number {
   return directiveOf(verdict.action).strictness
 }

@@ -27,6 +27,6 @@ export function observeDecision(judgement: CallJudgement, { call, deps }: Observ
 function decisionOf(judgement: CallJudgement): string {
   if (judgement.kind === 'undecided') return 'undecided'
   const { verdict } = judgement.governing
-  if (verdict.basis === 'demand') return 'receipt_required'
+  if (verdict.basis === 'missing_receipt') return 'receipt_required'
   return verdict.basis === 'receipt' ? 'receipt' : verdict.envelope.decision
 }

@@ -4,9 +4,22 @@
  * polling, within a second.
  */
 import type { ServerResponse } from 'node:http'
+import type { Envelope } from '../../engine/internal.ts'
 import { approvalState, isGrantInForce } from '../approvals/request.ts'
+import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
+
+/** A call that waits for an approval, for whoever shows it to people elsewhere. */
+interface PendingCall {
+  readonly tenant: string
+  readonly resource: Pick<JudgedResource, 'operation' | 'place'>
+  readonly envelope: Pick<Envelope, 'derivation'>
+  readonly approvalId: string
+}
+
+/** Gets every call that waits; the same request for approval may come again. Never rejects. */
+export type NotePendingCall = (call: PendingCall) => Promise<void>
 
 /** The caller's side of a wait. */
 export interface PendingWait {
@@ -55,14 +68,14 @@ export interface PendingCalls {
   /** Never rejects. */
   wait(hold: Hold): Promise<HoldEnd>
   /** Number of pending calls. */
-  held(): number
+  count(): number
   /** Looks immediately: a decision was made in this process. */
   look(): void
   /** Ends every wait; no new one begins. */
   close(): void
 }
 
-interface WaitingRoomDeps {
+interface PendingCallsDeps {
   readonly store: StorePart<'approvals.byId'>
   /** True while a break-glass exception of the route is open. */
   readonly isReleased: (route: string) => Promise<boolean>
@@ -75,7 +88,7 @@ interface WaitingRoomDeps {
 const LOOK_MS = 1000
 const KEEP_ALIVE_MS = 10_000
 
-export function createWaitingRoom(deps: WaitingRoomDeps): PendingCalls {
+export function createPendingCalls(deps: PendingCallsDeps): PendingCalls {
   const waits = new Set<Wait>()
   let isClosed = false
   return {
@@ -86,7 +99,7 @@ export function createWaitingRoom(deps: WaitingRoomDeps): PendingCalls {
       waits.add(wait)
       return wait.end.finally(() => waits.delete(wait))
     },
-    held: () => waits.size,
+    count: () => waits.size,
     look() {
       for (const wait of waits) wait.look()
     },
@@ -100,13 +113,13 @@ export function createWaitingRoom(deps: WaitingRoomDeps): PendingCalls {
 class Wait {
   readonly end: Promise<HoldEnd>
   readonly #hold: Hold
-  readonly #deps: WaitingRoomDeps
+  readonly #deps: PendingCallsDeps
   readonly #stopListening: () => void
   readonly #timers: readonly NodeJS.Timeout[]
   #resolve: (end: HoldEnd) => void = () => {}
   #isLooking = false
 
-  constructor(hold: Hold, deps: WaitingRoomDeps) {
+  constructor(hold: Hold, deps: PendingCallsDeps) {
     this.#hold = hold
     this.#deps = deps
     this.end = new Promise((resolve) => {

@@ -12,7 +12,6 @@ import type { Store, StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { DecisionLog } from '../telemetry/decision-log/decision-log.ts'
-import type { NoteHeldCall } from './held-call.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
 import { createValidator, type Validator } from '../validation/validator.ts'
@@ -23,7 +22,7 @@ import type { PipelineDeps } from './pipeline.ts'
 import type { Tunnels } from '../upstream/tunnel.ts'
 import type { Upstreams } from '../upstream/pools.ts'
 import { changedArtifacts, createVerdicts, type Verdicts } from './verdict-cache.ts'
-import { createWaitingRoom, type PendingCalls } from './pending-calls.ts'
+import { createPendingCalls, type NotePendingCall, type PendingCalls } from './pending-calls.ts'
 
 export interface PipelineBuildDeps {
   /** Read once for each request: routes, limits and policy can change while the proxy runs. */
@@ -42,7 +41,7 @@ export interface PipelineBuildDeps {
   readonly observer: Pick<Observer, 'join'>
   readonly decisionLog: Pick<DecisionLog, 'isOn' | 'write'>
   /** Absent: nobody else shows calls that wait. */
-  readonly noteHeldCall?: NoteHeldCall
+  readonly notePendingCall?: NotePendingCall
   /** Shared with the other listeners. */
   readonly bodies: Bodies
   readonly metrics: Metrics
@@ -56,7 +55,7 @@ export type Pipeline = PipelineDeps & { readonly pendingCalls: PendingCalls; rea
 export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tunnels: Tunnels): Pipeline {
   const { metrics, logger, now, settings, breakGlass } = deps
   const verdicts = createVerdicts(deps)
-  const pendingCalls = createWaitingRoom({
+  const pendingCalls = createPendingCalls({
     store: deps.store,
     isReleased: (route) => breakGlass.isOpen(route),
     bound: () => settings().config.limits.held_calls,
@@ -64,7 +63,7 @@ export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tun
     now,
   })
   const validator = createValidator(() => settings().config.limits.analysis * 1000)
-  metrics.sample('preflight_calls_held', () => pendingCalls.held())
+  metrics.sample('preflight_calls_held', () => pendingCalls.count())
   let known: Recognisers | null = null
   return {
     /** Loaded and created with the first call that is judged. */
@@ -78,7 +77,7 @@ export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tun
     receipts: receiptGateDeps(deps, verdicts),
     breakGlass,
     pendingCalls,
-    ...(deps.noteHeldCall !== undefined && { noteHeldCall: deps.noteHeldCall }),
+    ...(deps.notePendingCall !== undefined && { notePendingCall: deps.notePendingCall }),
     store: deps.store,
     monitoring: deps.monitoring,
     observer: deps.observer,
@@ -106,10 +105,10 @@ function receiptGateDeps(deps: PipelineBuildDeps, verdicts: Verdicts): ReceiptGa
     logger: deps.logger,
     now: deps.now,
     receiptChanged: (decisionId) => verdicts.receiptChanged(decisionId),
-    async fingerprint(subject, change) {
-      const { artifacts } = changedArtifacts(subject, change)
+    async fingerprint(resource, change) {
+      const { artifacts } = changedArtifacts(resource, change)
       if (change.kind === 'change_set') return (await deps.flow.digests(artifacts)).inputFingerprint
-      const key = `${change.baseline.digest}\n${change.offered.digest}\n${change.offered.type}\n${subject.target}`
+      const key = `${change.baseline.digest}\n${change.offered.digest}\n${change.offered.type}\n${resource.target}`
       const fingerprint = known.get(key) ?? (await deps.flow.digests(artifacts)).inputFingerprint
       known.set(key, fingerprint)
       return fingerprint

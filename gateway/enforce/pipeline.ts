@@ -4,16 +4,16 @@
  */
 import type { Action, JudgedAction, PassingAction, Recogniser, RefusedAction } from '../protocols/common/action.ts'
 import type { AnswerWatcher } from '../calls/answer.ts'
-import type { Subject } from '../calls/subject.ts'
+import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { Call, CallHead } from '../calls/call.ts'
 import type { Recognisers } from '../protocols/registry.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
 import { SHORT_BODY, type BodyFault } from '../listen/bodies.ts'
-import { forward, headOf, type ForwardDeps, type Forwarding } from './forward.ts'
+import { forward, sentHeadOf, type ForwardDeps, type Forwarding } from './forward.ts'
 import { joinStatedTrace } from '../protocols/mcp/meta-trace.ts'
 import { callerOn } from '../callers/proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
-import { HeldStream } from '../listen/pending-stream.ts'
+import { PendingStream } from '../listen/pending-stream.ts'
 import { enforceCall, type EnforcementDeps, type ForwardResult } from './enforcement.ts'
 import type { RouteMatch } from '../routing/target.ts'
 import { faultReply, inviteBody, type Reply, type RequestContext } from '../listen/request-context.ts'
@@ -55,7 +55,8 @@ export async function runPipeline(
   const result = await enforceCall({ call, action, settings: context.settings }, waiting, deps)
   waiting.end()
   if (result.kind === 'gone') return null
-  if (result.kind === 'halt') return { answer: result.answer, headers: result.headers, held: waiting.context.held }
+  if (result.kind === 'halt')
+    return { answer: result.answer, headers: result.headers, pendingStream: waiting.context.pendingStream }
   // A promise that is awaited costs one turn of the queue; one that is returned costs three.
   return await forwardJudged(waiting.context, { call, action, result }, deps)
 }
@@ -73,7 +74,7 @@ function intercept(
   const { trafficPath, route, origin, upstreamPath } = match
   const { upgrade } = context
   const caller = callerOn(route, context.caller)
-  const { headers, rawHeaders } = headOf(context, match)
+  const { headers, rawHeaders } = sentHeadOf(context, match)
   const body = upgrade === null ? null : NO_BODY
   // Written out: an object spread is slower, and this runs at every call.
   const call: Call = {
@@ -97,7 +98,7 @@ function intercept(
 /** A trace that the body names: the call and the head that is sent name it, as if a field had named it. */
 function inStatedTrace(call: Call, context: RequestContext, match: RouteMatch, { observer }: PipelineDeps): Call {
   if (!joinStatedTrace(call, observer)) return call
-  return { ...call, correlationId: call.observation.correlationId, ...headOf(context, match) }
+  return { ...call, correlationId: call.observation.correlationId, ...sentHeadOf(context, match) }
 }
 
 function withBody(call: Call, context: RequestContext, deps: PipelineDeps): Promise<Call | Reply | null> {
@@ -216,7 +217,7 @@ async function forwardJudged(
   const { end, reply } = await forward(context, call, forwarding, deps)
   if (watches.length === 0) return reply
   const observe = async (): Promise<void> => {
-    for (const { subject, watch } of watches) await watch.finish(resultFor(subject, end, watcher))
+    for (const { resource, watch } of watches) await watch.finish(resultFor(resource, end, watcher))
   }
   // The client of a call that failed does not wait for what is written of it.
   if (reply !== null) return { ...reply, afterwards: observe }
@@ -225,9 +226,13 @@ async function forwardJudged(
 }
 
 /** A batch answer may report each item. Items that it does not mention get the outcome of the connection. */
-export function resultFor(subject: Subject, end: ExecutionResult, watcher: AnswerWatcher | null): ExecutionResult {
+export function resultFor(
+  resource: JudgedResource,
+  end: ExecutionResult,
+  watcher: AnswerWatcher | null,
+): ExecutionResult {
   if (watcher?.outcomeOf === undefined) return end
-  const outcome = watcher.outcomeOf(subject)
+  const outcome = watcher.outcomeOf(resource)
   if (outcome !== null) return { ...end, outcome: outcome }
   const isBroken = (end.fault ?? null) !== null || (end.status ?? 0) >= 400
   return isBroken ? end : { ...end, outcome: 'UNKNOWN' }
@@ -240,7 +245,7 @@ export function resultFor(subject: Subject, end: ExecutionResult, watcher: Answe
 class ClientWaiting implements PendingWait {
   readonly #context: RequestContext
   readonly #action: JudgedAction
-  #held: HeldStream | null = null
+  #pendingStream: PendingStream | null = null
   #stopListening: (() => void) | null = null
 
   constructor(context: RequestContext, action: JudgedAction) {
@@ -250,7 +255,7 @@ class ClientWaiting implements PendingWait {
 
   /** The request context after the wait. */
   get context(): RequestContext {
-    return this.#held === null ? this.#context : { ...this.#context, held: this.#held }
+    return this.#pendingStream === null ? this.#context : { ...this.#context, pendingStream: this.#pendingStream }
   }
 
   get isGone(): boolean {
@@ -264,14 +269,15 @@ class ClientWaiting implements PendingWait {
   }
 
   begin(headers: readonly string[]): void {
-    const answer = this.#action.heldAnswer?.() ?? null
-    if (answer !== null && this.#held === null) this.#held = new HeldStream(this.#context.response, answer, headers)
+    const answer = this.#action.pendingAnswer?.() ?? null
+    if (answer !== null && this.#pendingStream === null)
+      this.#pendingStream = new PendingStream(this.#context.response, answer, headers)
     // As if the client had disconnected, until the call is forwarded: nobody waits for its answer.
     this.#stopListening ??= this.#action.onCancelled?.(() => void this.#context.response.destroy()) ?? null
   }
 
   keepAlive(): void {
-    this.#held?.sign()
+    this.#pendingStream?.sign()
   }
 
   /** The call does not wait any more. */

@@ -4,8 +4,8 @@
  * decided.
  */
 import type { IntendedContext, ReceiptReason, ReceiptVerification } from '../../engine/internal.ts'
-import type { PresentedReceipt, ResourceCheck, ReceiptDemand } from '../protocols/common/action.ts'
-import type { Subject } from '../calls/subject.ts'
+import type { PresentedReceipt, ResourceCheck, RequiredReceipt } from '../protocols/common/action.ts'
+import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { Call } from '../calls/call.ts'
 import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptCheckInput } from './presented-receipt.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -15,7 +15,7 @@ import { presentedReceipts } from '../protocols/common/presented-receipt.ts'
 export interface ReceiptGateDeps extends PresentedDeps {
   readonly metrics: Metrics
   /** The input fingerprint of a change whose content is completely known. */
-  readonly fingerprint: (subject: Subject, change: CallChange) => Promise<string>
+  readonly fingerprint: (resource: JudgedResource, change: CallChange) => Promise<string>
 }
 
 /** The receipts of one call. */
@@ -34,14 +34,14 @@ export interface ReceiptGate {
 }
 
 export interface SpentReceipt {
-  readonly subject: Subject
-  readonly demand: ReceiptDemand
+  readonly resource: JudgedResource
+  readonly requiredReceipt: RequiredReceipt
 }
 
 interface Claim {
-  readonly subject: Subject
+  readonly resource: JudgedResource
   readonly check: ReceiptCheckInput
-  readonly artifacts: ReceiptDemand['artifacts']
+  readonly artifacts: RequiredReceipt['artifacts']
 }
 
 /** Each costs a signature check and a look-up; nobody needs more. */
@@ -79,13 +79,13 @@ class CallReceipts implements ReceiptGate {
   }
 
   async #verify(
-    { subject }: ResourceCheck,
+    { resource }: ResourceCheck,
     change: CallChange | null,
     presented: readonly PresentedReceipt[],
     isRequired: boolean,
   ): Promise<CallVerdict | null> {
     const { receipts: rules } = this.#call.route
-    const { context, artifacts, isWhole } = await attemptOf(this.#call, subject, change, this.#deps)
+    const { context, artifacts, isWhole } = await attemptOf(this.#call, resource, change, this.#deps)
     let refused: ReceiptVerification | null = null
     for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
       const check = { ...receipt, context, tenants: tenantsOf(this.#call) }
@@ -93,23 +93,23 @@ class CallReceipts implements ReceiptGate {
       const verification = await verifyPresented(check, isClaimed ? { ...this.#deps, store: USED } : this.#deps)
       this.#count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
       if (verification.currently_authorized === true && verification.payload !== null) {
-        this.#claims = [...this.#claims, { subject, check, artifacts }]
+        this.#claims = [...this.#claims, { resource, check, artifacts }]
         return receiptVerdict(receipt, verification.payload, rules.envelope)
       }
       refused ??= verification
     }
     if (!isRequired) return null
     if (refused === null) this.#count('missing')
-    return demandVerdict({ context, artifacts, ...refusalOf(refused, presented.length, isWhole) })
+    return requiredReceiptVerdict({ context, artifacts, ...refusalOf(refused, presented.length, isWhole) })
   }
 
   async #useUp(): Promise<SpentReceipt | null> {
-    for (const { subject, check, artifacts } of this.#claims) {
+    for (const { resource, check, artifacts } of this.#claims) {
       const verification = await consumePresented(check, this.#deps)
       if (verification.currently_authorized === true) continue
       this.#count(verification.reason ?? 'state_unknown')
       const { context = {} } = check
-      return { subject, demand: { context, artifacts, ...refusalOf(verification, 1, true) } }
+      return { resource, requiredReceipt: { context, artifacts, ...refusalOf(verification, 1, true) } }
     }
     return null
   }
@@ -126,23 +126,23 @@ const USED: PresentedDeps['store'] = {
 
 interface Attempt {
   readonly context: IntendedContext
-  readonly artifacts: ReceiptDemand['artifacts']
+  readonly artifacts: RequiredReceipt['artifacts']
   /** False when the content of the change is not completely known: no receipt can be checked against it. */
   readonly isWhole: boolean
 }
 
 async function attemptOf(
   call: Call,
-  subject: Subject,
+  resource: JudgedResource,
   change: CallChange | null,
   { fingerprint }: ReceiptGateDeps,
 ): Promise<Attempt> {
-  const { repository = null, branch = null, pull_request = null, base = null, head = null } = subject.place ?? {}
+  const { repository = null, branch = null, pull_request = null, base = null, head = null } = resource.place ?? {}
   // base and head are names of refs, which move; the fingerprint covers their content. Without a fingerprint only the
   // names identify it.
   const stated = {
     ...(change === null ? { base, head } : {}),
-    ...intendedAct(call.route, subject),
+    ...intendedAct(call.route, resource),
     repository,
     branch,
     pull_request,
@@ -150,11 +150,11 @@ async function attemptOf(
   }
   const context: IntendedContext = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== null))
   if (change === null) return { context, artifacts: [], isWhole: true }
-  const { artifacts, unreadable = [] } = changedArtifacts(subject, change)
+  const { artifacts, unreadable = [] } = changedArtifacts(resource, change)
   const named = [...artifacts, ...unreadable].map(({ id, type }) => ({ id, type }))
   if (unreadable.length > 0 || !isListedWhole(change)) return { context, artifacts: named, isWhole: false }
   return {
-    context: { ...context, input_fingerprint: await fingerprint(subject, change) },
+    context: { ...context, input_fingerprint: await fingerprint(resource, change) },
     artifacts: named,
     isWhole: true,
   }
@@ -191,15 +191,15 @@ function receiptVerdict(
   return { basis: 'receipt', action: act, decisionId: jti, token, envelopeHeader }
 }
 
-function demandVerdict(demand: ReceiptDemand): CallVerdict {
-  return { basis: 'demand', action: 'STOP', decisionId: null, demand }
+function requiredReceiptVerdict(requiredReceipt: RequiredReceipt): CallVerdict {
+  return { basis: 'missing_receipt', action: 'STOP', decisionId: null, requiredReceipt }
 }
 
 function refusalOf(
   refused: ReceiptVerification | null,
   presented: number,
   isWhole: boolean,
-): Pick<ReceiptDemand, 'reason' | 'note' | 'mismatches'> {
+): Pick<RequiredReceipt, 'reason' | 'note' | 'mismatches'> {
   if (refused !== null) return { reason: refused.reason, note: refused.authz_note, mismatches: refused.mismatches }
   if (!isWhole)
     return {

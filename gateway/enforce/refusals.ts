@@ -7,33 +7,36 @@ import { ERRORS } from '../errors/errors.ts'
 import type { JudgedAction, PassingAction, RefusedAction, Refusal } from '../protocols/common/action.ts'
 import type { Call } from '../calls/call.ts'
 import { candidateNotice, candidateText } from '../protocols/common/candidate.ts'
-import { demandText, httpRefusal } from '../protocols/common/refusal.ts'
+import { requiredReceiptText, httpRefusal } from '../protocols/common/refusal.ts'
 import type { Reply } from '../listen/request-context.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { CallJudgement, SubjectVerdict } from './judge.ts'
+import type { CallJudgement, ResourceVerdict } from './judge.ts'
 
 /**
  * @param approvalAt where the approval decision for a pending call can be made
  * (docs/reference/wire-headers.md#refusals)
  */
-export function stopped(
+export function stoppedReply(
   call: Call,
   action: JudgedAction,
-  { subject, verdict }: SubjectVerdict,
+  { resource, verdict }: ResourceVerdict,
   approvalAt: string | null,
 ): Reply {
   const headers = decisionHeaders(call, verdict.action, verdict.decisionId)
-  const refused = { correlationId: call.correlationId, subject }
-  if (verdict.basis === 'demand') {
-    const message = demandText(subject.name, verdict.demand)
+  const refused = { correlationId: call.correlationId, resource }
+  if (verdict.basis === 'missing_receipt') {
+    const message = requiredReceiptText(resource.name, verdict.requiredReceipt)
     const code = 'PREFLIGHT_RECEIPT_REQUIRED'
-    return { answer: action.refuse({ ...refused, code, message, envelope: null, demand: verdict.demand }), headers }
+    return {
+      answer: action.refuse({ ...refused, code, message, envelope: null, requiredReceipt: verdict.requiredReceipt }),
+      headers,
+    }
   }
   const isHeld = verdict.action === 'REQUEST_APPROVAL'
   const code = isHeld ? 'PREFLIGHT_APPROVAL_REQUIRED' : 'PREFLIGHT_STOP'
   const envelope = verdict.basis === 'decision' ? verdict.envelope : null
-  const about = `Preflight ${isHeld ? 'holds' : 'stopped'} ${subject.name}: ${envelope?.summary ?? ERRORS[code].message}`
+  const about = `Preflight ${isHeld ? 'holds' : 'stopped'} ${resource.name}: ${envelope?.summary ?? ERRORS[code].message}`
   const offered = verdict.basis === 'decision' ? verdict.candidate : null
   const candidate = offered === null || envelope === null ? null : candidateNotice(offered, envelope)
   const message = candidate === null ? about : `${about.replace(/[^.…]$/, '$&.')} ${candidateText(candidate)}`
@@ -43,15 +46,15 @@ export function stopped(
   }
 }
 
-export function unmonitored(call: Call, action: JudgedAction, { subject, verdict }: SubjectVerdict): Reply {
+export function unmonitored(call: Call, action: JudgedAction, { resource, verdict }: ResourceVerdict): Reply {
   const refusal: Refusal = {
     code: 'MONITORING_UNWIRED',
-    message: `MONITORING_UNWIRED: ${subject.name} may only go on under monitoring, and no telemetry sink takes events now.`,
+    message: `MONITORING_UNWIRED: ${resource.name} may only go on under monitoring, and no telemetry sink takes events now.`,
     correlationId: call.correlationId,
     // The envelope permits the call and holds a receipt that would authorize it
     // (docs/reference/telemetry.md#monitoring-windows).
     envelope: null,
-    subject,
+    resource,
   }
   return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', verdict.decisionId) }
 }
@@ -89,18 +92,18 @@ export function unjudgedUpgrade(call: Call, action: JudgedAction | PassingAction
   const message =
     `Nothing that follows a switch to ${protocol} could be judged, so the route "${route.name}" refuses it. ` +
     'To forward it without judging, set upgrade: allow on that route.'
-  const refusal: Refusal = { code: 'UPGRADE_REFUSED', message, correlationId, envelope: null, subject: null }
+  const refusal: Refusal = { code: 'UPGRADE_REFUSED', message, correlationId, envelope: null, resource: null }
   return { answer: action.refuse(refusal), headers: decisionHeaders(call, 'STOP', null) }
 }
 
-export function unjudged(
+export function undecidedReply(
   call: Call,
   action: JudgedAction,
   { error, refusal: upstream }: Extract<CallJudgement, { readonly kind: 'undecided' }>,
 ): Reply {
   const code = ERRORS[error.code].status >= 500 ? error.code : 'PREFLIGHT_UNDECIDED'
   const { correlationId } = call
-  const refusal = action.refuse({ code, message: error.message, correlationId, envelope: null, subject: null })
+  const refusal = action.refuse({ code, message: error.message, correlationId, envelope: null, resource: null })
   const answer = { ...refusal, headers: { ...refusal.headers, ...error.headers } }
   const headers = decisionHeaders(call, 'STOP', null)
   if (upstream === null) return { answer, headers }

@@ -10,9 +10,9 @@ import { approvalState } from '../approvals/request.ts'
 import type { Route } from '../routing/route.ts'
 import type { AuthorizeRequest } from '../flow/flow.ts'
 import type { OfferedCandidate } from '../protocols/common/candidate.ts'
-import type { CheckBasis, ReceiptDemand } from '../protocols/common/action.ts'
+import type { CheckBasis, RequiredReceipt } from '../protocols/common/action.ts'
 import type { Caller } from '../callers/rights.ts'
-import type { Subject } from '../calls/subject.ts'
+import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import { STALE } from '../store/changes.ts'
 import type { Store, StorePart } from '../store/store.ts'
@@ -52,14 +52,14 @@ export interface ReceiptVerdict {
 }
 
 /** No decision: a receipt is required, and none was presented that authorizes this. */
-interface DemandVerdict {
-  readonly basis: 'demand'
+interface MissingReceiptVerdict {
+  readonly basis: 'missing_receipt'
   readonly action: 'STOP'
   readonly decisionId: null
-  readonly demand: ReceiptDemand
+  readonly requiredReceipt: RequiredReceipt
 }
 
-export type CallVerdict = DecisionVerdict | ReceiptVerdict | DemandVerdict
+export type CallVerdict = DecisionVerdict | ReceiptVerdict | MissingReceiptVerdict
 
 /** A change of the contract that the call uses, or a change that the call makes. */
 export type CallChange =
@@ -70,7 +70,7 @@ export interface VerdictRequest {
   readonly route: Route
   /** The owner of the decision, which is never shared with another tenant or audience. */
   readonly caller: Caller
-  readonly subject: Subject
+  readonly resource: JudgedResource
   readonly change: CallChange
   readonly generation: number
   /** Of the first call that needs the decision; the decision carries it. */
@@ -159,8 +159,8 @@ class VerdictCache implements Verdicts {
     const { change } = request
     const { flow, now: clock } = this.#deps
     // Each merge or publication is an act of its own: its receipt serves no other one.
-    if (change.kind === 'change_set') return authorize(request, flow).then(({ verdict }) => verdict)
-    const key = keyOf(request, change)
+    if (change.kind === 'change_set') return authorizeChange(request, flow).then(({ verdict }) => verdict)
+    const key = verdictKey(request, change)
     const now = clock()
     const known = this.#entries.get(key)
     const isInUse =
@@ -221,7 +221,7 @@ class VerdictCache implements Verdicts {
       usableUntil: Number.POSITIVE_INFINITY,
       mark: STALE,
       weight: 1,
-      verdict: authorize(request, flow).then(
+      verdict: authorizeChange(request, flow).then(
         ({ verdict, expiresAt }) => {
           const madeAt = now()
           entry.usableUntil = verdict.envelope.analysis_complete
@@ -264,13 +264,13 @@ function weightOf({ envelope, token, envelopeHeader }: DecisionVerdict): number 
  * Everything the decision rests on. Names hold no line breaks that could shift a border: digests and the generation end
  * it. Most offers are the baseline, whose digest is then written once: the key is read at every call.
  */
-function keyOf(
-  { route, caller, subject, generation }: VerdictRequest,
+function verdictKey(
+  { route, caller, resource, generation }: VerdictRequest,
   { baseline, offered }: Extract<CallChange, { readonly kind: 'contract' }>,
 ): string {
-  const operation = subject.operation ?? route.operation
+  const operation = resource.operation ?? route.operation
   const digest = offered.digest === baseline.digest ? '' : offered.digest
-  return `${generation}\n${caller.tenant}\n${caller.audience ?? ''}\n${baseline.digest}\n${digest}\n${operation}\n${route.environment ?? ''}\n${subject.target}`
+  return `${generation}\n${caller.tenant}\n${caller.audience ?? ''}\n${baseline.digest}\n${digest}\n${operation}\n${route.environment ?? ''}\n${resource.target}`
 }
 
 /**
@@ -302,7 +302,7 @@ async function isUnanswered(
 
 /** The artifacts of the change, as an authorize preflight would receive them. */
 export function changedArtifacts(
-  { target }: Pick<Subject, 'target'>,
+  { target }: Pick<JudgedResource, 'target'>,
   change: CallChange,
 ): Pick<AuthorizeRequest, 'artifacts' | 'unreadable' | 'completeness' | 'release'> {
   if (change.kind === 'change_set') {
@@ -316,7 +316,7 @@ export function changedArtifacts(
 /** Which operation on which target: bound into a decision about the resource, and required of a receipt for it. */
 export function intendedAct(
   route: Pick<Route, 'operation' | 'environment'>,
-  { operation, target }: Pick<Subject, 'operation' | 'target'>,
+  { operation, target }: Pick<JudgedResource, 'operation' | 'target'>,
 ): Pick<DecisionContext, 'operation' | 'environment' | 'target_id'> {
   return {
     operation: operation ?? route.operation,
@@ -336,13 +336,13 @@ function candidateOf(change: CallChange): OfferedCandidate | null {
   return { baseline: change.baseline.route, digest: change.offered.digest }
 }
 
-async function authorize(
-  { route, caller, subject, change, correlationId, stages }: VerdictRequest,
+async function authorizeChange(
+  { route, caller, resource, change, correlationId, stages }: VerdictRequest,
   flow: Pick<BaselinesDeps['flow'], 'authorize'>,
 ): Promise<{ readonly verdict: DecisionVerdict; readonly expiresAt: number }> {
   const { envelope, token, expiresAt, approvalId, approvalLinks } = await flow.authorize({
-    ...changedArtifacts(subject, change),
-    context: { ...EMPTY_CONTEXT, ...subject.place, ...intendedAct(route, subject) },
+    ...changedArtifacts(resource, change),
+    context: { ...EMPTY_CONTEXT, ...resource.place, ...intendedAct(route, resource) },
     caller,
     correlationId,
     stages,
@@ -350,7 +350,7 @@ async function authorize(
     route: route.name,
     decisionSpecVersion: '2.0',
     previousReceipt: null,
-    scope: subject.scope,
+    scope: resource.scope,
     idempotency: null,
     response: null,
     // A change that a call makes is an act of its own; what a contract allows holds for every replica.

@@ -12,7 +12,7 @@ import { joinStatedTrace } from '../protocols/mcp/meta-trace.ts'
 import type { Answer } from '../calls/answer.ts'
 import type { Call, CallHead } from '../calls/call.ts'
 import { httpRefusal, jsonAnswer } from '../protocols/common/refusal.ts'
-import { askedHead, attachedTokens, namedAway } from '../upstream/headers.ts'
+import { headOfProxy, attachedTokens, namedAway } from '../upstream/headers.ts'
 import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import { resultFor } from '../enforce/pipeline.ts'
 import type { Pipeline } from '../enforce/pipeline-setup.ts'
@@ -36,6 +36,7 @@ import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { Observation } from '../telemetry/observation.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { withTrace, traceMember } from '../telemetry/trace-context.ts'
+import { callName } from '../protocols/common/request-line.ts'
 
 /** The request to check, as the other proxy describes it. */
 export interface CheckedRequest {
@@ -118,7 +119,7 @@ export async function answerCheck(
 ): Promise<CheckVerdict> {
   const observation = deps.observer.begin(authzRequest)
   try {
-    return await withTrace(observation.trace, () => checked(authzRequest, observation, waiting, deps))
+    return await withTrace(observation.trace, () => checkRequest(authzRequest, observation, waiting, deps))
   } finally {
     deps.observer.end(observation)
   }
@@ -136,7 +137,7 @@ export async function answerOnRoute(
   const problem = headProblem(authzRequest.rawHeaders, authzRequest.headers)
   try {
     if (problem !== null)
-      return withTrace(observation.trace, () => denied('INVALID_INPUT', problem, authzRequest.correlationId))
+      return withTrace(observation.trace, () => deniedCheck('INVALID_INPUT', problem, authzRequest.correlationId))
     const settings = deps.settings()
     return await withTrace(observation.trace, () =>
       answerCall(authzRequest, match, waiting, { pipeline, settings, observation, observer: deps.observer }),
@@ -146,7 +147,7 @@ export async function answerOnRoute(
   }
 }
 
-async function checked(
+async function checkRequest(
   authzRequest: CheckedRequest,
   observation: Observation,
   waiting: PendingWait,
@@ -155,19 +156,20 @@ async function checked(
   const settings = deps.settings()
   const { correlationId } = authzRequest
   const problem = headProblem(authzRequest.rawHeaders, authzRequest.headers) ?? targetProblem(authzRequest.target)
-  if (problem !== null) return denied('INVALID_INPUT', problem, correlationId)
-  if (!METHOD.test(authzRequest.method)) return denied('INVALID_INPUT', 'The method is not valid.', correlationId)
-  if (authzRequest.body.kind === 'unexpected') return denied('INVALID_INPUT', UNEXPECTED_BODY, correlationId)
+  if (problem !== null) return deniedCheck('INVALID_INPUT', problem, correlationId)
+  if (!METHOD.test(authzRequest.method)) return deniedCheck('INVALID_INPUT', 'The method is not valid.', correlationId)
+  if (authzRequest.body.kind === 'unexpected') return deniedCheck('INVALID_INPUT', UNEXPECTED_BODY, correlationId)
   const named = namedAway(authzRequest)
-  if (named !== null) return denied('INVALID_INPUT', droppedBySome(named), correlationId)
+  if (named !== null) return deniedCheck('INVALID_INPUT', droppedBySome(named), correlationId)
   const { match, candidates } = routeFor(authzRequest, settings)
   const route = match?.route ?? null
   const { routes } = settings.config
   const spelling =
     slashProblem(authzRequest.target, takesEncodedSlashes(route)) ??
     spellingProblem(authzRequest.target, route, routes, candidates)
-  if (spelling !== null) return denied('INVALID_INPUT', spelling, correlationId)
-  if (match === null) return denied('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
+  if (spelling !== null) return deniedCheck('INVALID_INPUT', spelling, correlationId)
+  if (match === null)
+    return deniedCheck('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
   const verdict = await answerCall(authzRequest, match, waiting, {
     pipeline: deps.pipeline,
     settings,
@@ -191,7 +193,7 @@ function withoutForged(
   const forged = verdict.remove.find((name) => headers[name] !== undefined && !HARMLESS.has(name))
   if (forged === undefined) return verdict
   const message = `The client may not send ${forged}. Configure the calling proxy to remove it (docs/ext-authz.md).`
-  return denied('INVALID_INPUT', message, correlationId)
+  return deniedCheck('INVALID_INPUT', message, correlationId)
 }
 
 /** Set by the calling proxy, in its check only. */
@@ -235,7 +237,7 @@ async function answerCall(
   const { correlationId, method, headers, rawHeaders, body } = authzRequest
   const received = { headers: withFraming(headers, body), rawHeaders }
   const caller = callerOn(match.route, ANYBODY)
-  const head: CallHead = { ...match, correlationId, observation, caller, method, ...askedHead(received), received }
+  const head: CallHead = { ...match, correlationId, observation, caller, method, ...headOfProxy(received), received }
   const recogniser = pipeline.recognisers[match.route.protocol]
   const isNeeded = recogniser.needsBody(head)
   const isHad = body.kind === 'whole'
@@ -298,7 +300,7 @@ function unreadableCall(call: Call, kind: 'absent' | 'partial'): JudgedAction {
     `Configure it to send complete bodies (with_request_body; request_body_mode: BUFFERED of ext_proc), up to the size of the calls.`
   return {
     kind: 'judge',
-    name: `${call.method} ${call.upstreamPath.split('?', 1)[0] ?? '/'}`,
+    name: callName(call),
     gather: () => Promise.reject(new GatewayError('PREFLIGHT_UNDECIDED', message)),
     watch: () => null,
     refuse: (refusal: Refusal) => httpRefusal(refusal),
@@ -349,7 +351,7 @@ function answerReader(action: PassingAction | JudgedAction, result: ForwardResul
     const isUntold = watcher !== null && (body === null || watcher.isUntold === true)
     const outcome = hasFailed ? 'FAILED' : isUntold ? 'UNKNOWN' : 'SUCCEEDED'
     const end = { outcome, status, durationMs: performance.now() - startedAt, bytes: body?.length ?? 0 } as const
-    for (const { subject, watch } of result?.watches ?? []) await watch.finish(resultFor(subject, end, watcher))
+    for (const { resource, watch } of result?.watches ?? []) await watch.finish(resultFor(resource, end, watcher))
   }
 }
 
@@ -360,7 +362,7 @@ function isForged(name: string): boolean {
   return /^(?:preflight-.*|x-original-url|x-rewrite-url)$/i.test(name)
 }
 
-function denied(code: ErrorCode, message: string, correlationId: string): CheckVerdict {
+function deniedCheck(code: ErrorCode, message: string, correlationId: string): CheckVerdict {
   const answer = jsonAnswer(ERRORS[code].status, {
     error: code,
     message,

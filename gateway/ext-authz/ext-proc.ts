@@ -6,7 +6,7 @@
 import type { PendingWait } from '../enforce/pending-calls.ts'
 import { answerCheck, type AuthzDeps, type CheckedRequest, type CheckVerdict, type ReadAnswer } from './check.ts'
 import { BUFFERED, type ProcessingRequest, type ProcessingResponse } from './ext-proc-protocol.ts'
-import { mergedFields, options, pairs, type HeaderField } from './fields.ts'
+import { mergedFields, options, pairs, type HeaderField, headerField } from './fields.ts'
 import type { AskedHeader } from './protocol.ts'
 import { correlationIdOf } from '../telemetry/correlation.ts'
 
@@ -68,7 +68,7 @@ class RequestProcessing implements Processing {
 
   async #onHead({ headers, end_of_stream: isBodiless }: MessageOf<'request_headers'>, waiting: PendingWait) {
     if (this.#head !== null || this.#isForwarded) throw new Error('the request has two heads')
-    const head = headOf(headers?.headers ?? [])
+    const head = processedHead(headers?.headers ?? [])
     if (isBodiless)
       return this.#judge({ ...head, body: { kind: 'whole', bytes: NO_BYTES } }, 'request_headers', waiting)
     // Where the body is not held back, going on here would forward what was not judged.
@@ -109,7 +109,7 @@ class RequestProcessing implements Processing {
 
   async #onAnswerHead({ headers, end_of_stream: isBodiless }: MessageOf<'response_headers'>) {
     this.#requireForwarded()
-    const fields = fieldsOf(headers?.headers ?? [])
+    const fields = (headers?.headers ?? []).map(headerField)
     const status = Number(fields.find(([name]) => name === ':status')?.[1] ?? 0)
     this.#answerHead = { status, headers: mergedFields(fields.filter(([name]) => !name.startsWith(':'))) }
     if (isBodiless) await this.#read(NO_BYTES)
@@ -142,12 +142,8 @@ type MessageOf<Part extends ProcessingRequest['request']> = Part extends keyof E
 
 const NO_BYTES = Buffer.alloc(0)
 
-function fieldsOf(headers: readonly AskedHeader[]): readonly HeaderField[] {
-  return headers.map(({ key, value, raw_value: raw }) => [key, raw.length > 0 ? raw.toString('latin1') : value])
-}
-
-function headOf(sent: readonly AskedHeader[]): Head {
-  const fields = fieldsOf(sent)
+function processedHead(sent: readonly AskedHeader[]): Head {
+  const fields = sent.map(headerField)
   const pseudo = new Map(fields.filter(([name]) => name.startsWith(':')))
   const host = pseudo.get(':authority') ?? fields.find(([name]) => name === 'host')?.[1] ?? ''
   const plain = fields.filter(([name]) => !name.startsWith(':') && name !== 'host')

@@ -1,8 +1,13 @@
 /** Header fields of a request that a gRPC message describes, in the form of node:http. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { APPEND_ACTION, type HeaderOption } from './protocol.ts'
+import { APPEND_ACTION, type AskedHeader, type HeaderOption } from './protocol.ts'
 
 export type HeaderField = readonly [name: string, value: string]
+
+/** A proxy that sends raw bytes leaves the text empty. */
+export function headerField({ key, value, raw_value: raw }: AskedHeader): HeaderField {
+  return [key, raw.length > 0 ? raw.toString('latin1') : value]
+}
 
 /** Lower case, several values of one name joined. */
 export function mergedFields(fields: readonly HeaderField[]): IncomingHttpHeaders {

@@ -24,7 +24,7 @@ import { createProcessing } from './ext-proc.ts'
 import { extProc, PROCESSOR_SERVICE, type ProcessingRequest } from './ext-proc-protocol.ts'
 import { createExtMcp } from './ext-mcp.ts'
 import { EXT_MCP, EXT_MCP_SERVICE, type McpRequest, type McpResponse } from './ext-mcp-protocol.ts'
-import { mergedFields, options, pairs, type HeaderField } from './fields.ts'
+import { mergedFields, options, pairs, type HeaderField, headerField } from './fields.ts'
 import { createGrpcListener, type GrpcListener, type UnaryMethod } from './grpc-listener.ts'
 import {
   answerCheck,
@@ -47,9 +47,9 @@ const ENVELOPE_BYTES = 1024 * 1024
 export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> {
   const loader = await import('@grpc/proto-loader')
   const definitionOf = (schema: Parameters<typeof fromJSON>[0]) => loader.fromJSON(schema, DECODED)
-  const authorization = methodsOf(definitionOf(EXT_AUTHZ), AUTHORIZATION_SERVICE)
-  const guardrails = methodsOf(definitionOf(EXT_MCP), EXT_MCP_SERVICE)
-  const processor = methodsOf(
+  const authorization = serviceMethods(definitionOf(EXT_AUTHZ), AUTHORIZATION_SERVICE)
+  const guardrails = serviceMethods(definitionOf(EXT_MCP), EXT_MCP_SERVICE)
+  const processor = serviceMethods(
     loader.fromJSON(extProc(CORE_MESSAGES, TYPE_MESSAGES), { ...DECODED, oneofs: true }),
     PROCESSOR_SERVICE,
   )
@@ -60,7 +60,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
     bodies: deps.pipeline.bodies,
     maxBytes: () => limits().proxied_body + ENVELOPE_BYTES,
     methods: new Map([
-      authorization('Check', isCheckRequest, (asked, response) => answer(asked, response, deps)),
+      authorization('Check', isCheckRequest, (asked, response) => answerGrpcCheck(asked, response, deps)),
       guardrails('CheckRequest', isMcpRequest, async (asked, response) => {
         const result = await mcp.checkRequest(asked, silentWait(response))
         const answered = result === null ? 'gone' : 'error' in result ? 'deny' : 'allow'
@@ -92,7 +92,7 @@ export async function openGrpcAuthz(deps: GrpcAuthzDeps): Promise<GrpcListener> 
 const DECODED = { keepCase: true, defaults: true, longs: String, bytes: Buffer } as const
 
 /** Builds the table of a service: its path, and what answers one message with one. Null: there is nobody to answer. */
-function methodsOf(definition: PackageDefinition, name: string) {
+function serviceMethods(definition: PackageDefinition, name: string) {
   const service = definition[name]
   if (service === undefined || 'format' in service) throw new Error(`${name} is not defined`)
   return <Asked>(
@@ -129,7 +129,11 @@ function isMcpResponse(message: object): message is McpResponse {
   return 'mcp_response' in message
 }
 
-async function answer(asked: CheckRequest, response: ServerResponse, deps: GrpcAuthzDeps): Promise<CheckResponse> {
+async function answerGrpcCheck(
+  asked: CheckRequest,
+  response: ServerResponse,
+  deps: GrpcAuthzDeps,
+): Promise<CheckResponse> {
   const http = asked.attributes?.request?.http ?? null
   const verdict = http === null ? NO_REQUEST : await answerCheck(grpcRequest(http), silentWait(response), deps)
   deps.metrics.count('preflight_authz_checks_total', { transport: 'grpc', result: verdict.kind })
@@ -165,9 +169,7 @@ function grpcRequest(http: AskedHttpRequest): CheckedRequest {
  */
 function fieldsOf({ host, headers, header_map: map }: AskedHttpRequest): readonly HeaderField[] {
   const fields: readonly HeaderField[] =
-    map !== null && map.headers.length > 0
-      ? map.headers.map(({ key, value, raw_value: raw }) => [key, raw.length > 0 ? raw.toString('latin1') : value])
-      : Object.entries(headers)
+    map !== null && map.headers.length > 0 ? map.headers.map(headerField) : Object.entries(headers)
   const plain = fields.filter(([name]) => !name.startsWith(':') && name.toLowerCase() !== 'host')
   return [['host', host], ...plain]
 }

@@ -59,7 +59,7 @@ export function createFlow(deps: FlowDeps): Flow {
     compose: (baseline, candidate, operations) => analyst.compose(baseline, candidate, operations),
     readJson: (bytes) => analyst.readJson(bytes),
     analyze: async (request) => {
-      const input = await gather(request, deps.settings(), { ...deps, analyst }, deps.now())
+      const input = await gatherInput(request, deps.settings(), { ...deps, analyst }, deps.now())
       return { verdict: engine().decide(input), analyses: input.analyses }
     },
     authorize: (request) => authorize(request, deps, analyst),
@@ -73,7 +73,7 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   const decisionId = `dec_${randomUUID().replaceAll('-', '')}`
   const { stages } = request
   stages?.enter('analyze')
-  const input = await gather(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
+  const input = await gatherInput(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
   stages?.enter('decide')
   const { decidedOn, verdict, ...approval } = await approved(input, { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
@@ -148,7 +148,7 @@ async function approved(
 }
 
 /** Everything that the decision is made from. */
-async function gather(
+async function gatherInput(
   request: AnalyzeRequest,
   settings: FlowSettings,
   { analyst, store }: Pick<FlowDeps, 'store'> & { readonly analyst: Analyst },
@@ -160,7 +160,7 @@ async function gather(
   const ids = request.artifacts.map(({ id }) => id)
   // The store is asked while the contracts are compared: a decision waits for no read of its own.
   const [observed, digests, analyses] = await Promise.all([
-    observedConsumers(ids, isProxied, settings.config, now, store),
+    observedConsumers({ ids, isProxied }, settings.config, now, store),
     request.digests ?? analyst.digests(request.artifacts),
     Promise.all(request.artifacts.map((artifact) => analyse(artifact, options, analyst))),
   ])

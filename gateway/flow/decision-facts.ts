@@ -23,11 +23,11 @@ export function envelopeFacts(envelope: Envelope): Omit<EntryFacts, 'kind'> {
     risk_score: envelope.risk_score ?? null,
     receipt_id: envelope.decision_id,
     receipt_key: envelope.receipt.key_id,
-    rules: rulesOf(envelope),
+    rules: policyRulesOf(envelope),
   }
 }
 
-function rulesOf({ evidence }: Envelope): string[] {
+function policyRulesOf({ evidence }: Envelope): string[] {
   const rules = (evidence ?? []).flatMap(({ type, source }) => (type === 'POLICY_RULE' ? [source] : []))
   return [...new Set(rules)].slice(0, MOST)
 }

@@ -29,7 +29,7 @@ export function scopeKey({ context, artifacts, route = null, scope, commitSha }:
   ])
 }
 
-interface HistoryQuestion {
+interface HistoryQuery {
   readonly policy: Pick<CompiledPolicy, 'historyWindow'>
   readonly inputFingerprint: Digest
   /** Milliseconds since the epoch. */
@@ -42,7 +42,7 @@ interface HistoryQuestion {
  */
 export async function earlierDecisions(
   request: AnalyzeRequest,
-  { policy: { historyWindow }, inputFingerprint, now }: HistoryQuestion,
+  { policy: { historyWindow }, inputFingerprint, now }: HistoryQuery,
   store: StorePart<'decisions.history'>,
 ): Promise<readonly EarlierDecision[]> {
   if (historyWindow === null || request.caller === undefined) return []

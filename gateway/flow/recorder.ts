@@ -61,7 +61,11 @@ export function createRecorder(deps: RecorderDeps): DecisionRecorder {
       })
       const issued = prepared.finish(await receiptSignature(signer, prepared.signingInput))
       const response = answerOf(issued)
-      await deps.store.decisions.record({ ...rowOf(decision, issued), response, statusPlace: { list, index: idx } })
+      await deps.store.decisions.record({
+        ...decisionRowOf(decision, issued),
+        response,
+        statusPlace: { list, index: idx },
+      })
       return issued
     },
   }
@@ -75,7 +79,7 @@ function signerOf({ signer }: RecorderDeps): ReceiptSigner {
   }
 }
 
-function rowOf(
+function decisionRowOf(
   { tenant, route, supersessionKey, idempotency }: DecisionToRecord,
   { envelope }: IssuedReceipt,
 ): Omit<DecisionRow, 'response' | 'statusPlace'> {

@@ -72,7 +72,7 @@ export class WorkerSlot {
     // While there is room, a tight limit has no benefit: a task that outgrows it runs twice.
     const bytes = Math.min(most, expected > WARM_HEAP ? Math.max(this.#share, expected) : expected)
     const first = await this.#attempt(task, { bytes, copies }, deadline)
-    if (first.kind !== 'out_of_memory' || bytes === most || !isWhole(task)) return first
+    if (first.kind !== 'out_of_memory' || bytes === most || !hasItsBytes(task)) return first
     return this.#attempt(task, { bytes: most, copies }, deadline)
   }
 
@@ -118,7 +118,7 @@ export class WorkerSlot {
 }
 
 /** A body whose bytes were transferred is lost with the thread that had them. */
-function isWhole(task: Task): boolean {
+function hasItsBytes(task: Task): boolean {
   return task.kind !== 'read' || task.bytes.byteLength > 0
 }
 

@@ -15,7 +15,7 @@ import type { HubIdentity } from './identity.ts'
 import type { HubSettings } from './settings.ts'
 import { storedOrNull, tenantScope, isOwned } from './tenant-scope.ts'
 import type { InterceptionRow } from '../store/calls.ts'
-import { valuesBody, checked, readForm } from './forms.ts'
+import { valuesBody, checkedForm, readForm } from './forms.ts'
 import { CALL, CALL_BATCH } from './method-values.ts'
 
 const INSTANT = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,16}Z$'
@@ -148,7 +148,7 @@ export async function recordCalls(
   { tenant }: HubIdentity,
   { store, now }: { readonly store: StorePart<'calls.recordAll'>; readonly now: () => number },
 ): Promise<BatchAnswer> {
-  const [records] = checked(Batch, body).values
+  const [records] = checkedForm(Batch, body).values
   const scope = tenantScope(tenant)
   const refused: RefusedRecord[] = []
   const own: InterceptionRow[] = []

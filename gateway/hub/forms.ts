@@ -47,7 +47,7 @@ function validatorOf(schema: TSchema): ValidateFunction {
 }
 
 /** @throws GatewayError INVALID_INPUT */
-export function checked<Schema extends TSchema>(schema: Schema, body: unknown): Static<Schema> {
+export function checkedForm<Schema extends TSchema>(schema: Schema, body: unknown): Static<Schema> {
   const read = readForm(schema, body)
   if (read.ok) return read.value
   throw new GatewayError('INVALID_INPUT', 'The request of the sidecar has another form than the hub expects.', {

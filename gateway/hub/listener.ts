@@ -28,7 +28,7 @@ import { recordCalls, recordForCaller, DECISION_REQUEST } from './decisions.ts'
 import { identifyHubCaller, type HubIdentity } from './identity.ts'
 import { openIssuerKeys, type IssuerKeys } from './issuer-keys.ts'
 import { createFeed, type Feed } from './feed.ts'
-import { valuesBody, checked } from './forms.ts'
+import { valuesBody, checkedForm } from './forms.ts'
 import { followJournal } from './journal-changes.ts'
 import { createMembers, HEARTBEAT, type SidecarMembers } from './members.ts'
 import { HUB_METHODS } from './methods.ts'
@@ -214,10 +214,10 @@ async function hubAnswer(
   if (path === '/hub/v1/calls') return json(await recordCalls(body, identity, deps))
   if (path === '/hub/v1/decisions') {
     const { hub } = deps.settings().config
-    return json({ envelope: await recordForCaller(checked(DECISION_REQUEST, body), identity, { ...deps, hub }) })
+    return json({ envelope: await recordForCaller(checkedForm(DECISION_REQUEST, body), identity, { ...deps, hub }) })
   }
   if (path === '/hub/v1/heartbeat') {
-    const { member } = checked(HEARTBEAT, body)
+    const { member } = checkedForm(HEARTBEAT, body)
     if (member !== undefined) deps.members.seen(identity, member)
     await deps.probe()
     return json({ at: deps.now(), tenant: identity.tenant, role: identity.role })
@@ -250,7 +250,7 @@ async function operate(name: string, body: unknown, identity: HubIdentity, deps:
   if ('refused' in method) throw new GatewayError('FORBIDDEN', method.refused)
   if (!method.roles.includes(identity.role))
     throw new GatewayError('FORBIDDEN', `The role ${identity.role} may not use ${name}.`)
-  const { values } = checked(valuesBody(method.values), body)
+  const { values } = checkedForm(valuesBody(method.values), body)
   const { store, flow, now } = deps
   const { observed_consumers: observed } = deps.settings().config
   const scope = { ...tenantScope(identity.tenant), store, flow, identity, now, observed }

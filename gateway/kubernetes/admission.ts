@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import type { Answer } from '../calls/answer.ts'
 import type { Call } from '../calls/call.ts'
-import type { Subject } from '../calls/subject.ts'
+import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { PendingWait } from '../enforce/pending-calls.ts'
 import {
   enforceCall,
@@ -25,7 +25,7 @@ import { resourceText } from '../protocols/kubernetes/path.ts'
 import { receiptsIn } from '../protocols/kubernetes/receipt-annotations.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import { refusalStatus } from '../protocols/kubernetes/status.ts'
-import { basisOf, operationOf, targetOf, type WriteBasis } from '../protocols/kubernetes/write-basis.ts'
+import { basisOf, receiptOperation, objectTarget, type WriteBasis } from '../protocols/kubernetes/write-basis.ts'
 import type { Observation } from '../telemetry/observation.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { withTrace } from '../telemetry/trace-context.ts'
@@ -131,17 +131,17 @@ function writeAction(request: ReviewRequest, basis: WriteBasis, route: Kubernete
   const { path, kind, operation, object, oldObject } = request
   const verb = VERBS[operation]
   const name = path.name ?? '*'
-  const subject: Subject = {
+  const resource: JudgedResource = {
     name: `${verb} ${resourceText(path)} ${path.namespace === null ? name : `${path.namespace}/${name}`}`,
-    target: targetOf(kind, path.namespace, name),
+    target: objectTarget(kind, path.namespace, name),
     scope: null,
-    operation: operation === 'CONNECT' ? 'connect' : operationOf({ path, verb: VERBS[operation] }, basis),
+    operation: operation === 'CONNECT' ? 'connect' : receiptOperation({ path, verb: VERBS[operation] }, basis),
     ...(route.kubernetes.receipt_binds === 'content' && { place: { head: contentDigest(object ?? oldObject) } }),
   }
   return {
     kind: 'judge',
-    name: subject.name,
-    gather: () => writeChecks(request, basis, subject, sniff),
+    name: resource.name,
+    gather: () => writeChecks(request, basis, resource, sniff),
     watch: () => null,
     refuse: (refusal) => refusalStatus(refusal, path, kind),
   }
@@ -150,22 +150,22 @@ function writeAction(request: ReviewRequest, basis: WriteBasis, route: Kubernete
 async function writeChecks(
   { path, object, oldObject }: ReviewRequest,
   basis: WriteBasis,
-  subject: Subject,
+  resource: JudgedResource,
   sniff: Sniff,
 ): Promise<ResourceChecks> {
   const metadata = (object ?? oldObject)?.['metadata']
   const receipts = isJsonObject(metadata) ? receiptsIn(metadata) : []
-  const byReceipt: ResourceCheck = { subject, basis: { kind: 'receipt' }, receipts }
+  const byReceipt: ResourceCheck = { resource, basis: { kind: 'receipt' }, receipts }
   if (basis.kind === 'receipt') return [byReceipt]
   // A subresource holds another kind than the object that it belongs to.
   const [before, after] = path.subresource === null ? [oldObject, object] : [null, null]
   if (basis.kind === 'crd') {
     const sides = { before: authoredText(before), after: authoredText(after) }
-    const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
-    return [{ subject, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
+    const artifact = { id: resource.target, type: 'k8s_crd', ...sides } as const
+    return [{ resource, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
   }
   const otherChange = basis.needsReceipt ? () => byReceipt : null
-  return contractChecks(subject, { before, after, receipts, otherChange, sniff })
+  return contractChecks(resource, { before, after, receipts, otherChange, sniff })
 }
 
 function reviewResponse({ uid, path }: ReviewRequest, result: EnforcementResult): ReviewResponse {

@@ -58,7 +58,7 @@ export function readReview(value: unknown): ReadReview {
     return reviewProblem('The request names no resource and kind.')
   const object = objectOrNull(request['object'])
   const oldObject = objectOrNull(request['oldObject'])
-  const place = placeOf(request, object ?? oldObject)
+  const place = objectIdentity(request, object ?? oldObject)
   if ('problem' in place) return reviewProblem(place.problem)
   const path: ResourcePath = {
     group: textIn(resource['group']) ?? '',
@@ -77,7 +77,7 @@ export function reviewAnswer(response: ReviewResponse): object {
 }
 
 /** Name and namespace of the request; the object must not state others. */
-function placeOf(
+function objectIdentity(
   request: Readonly<Record<string, unknown>>,
   object: KubernetesObject | null,
 ): Pick<ResourcePath, 'namespace' | 'name'> | { readonly problem: string } {

@@ -59,13 +59,13 @@ export function createAdmin(deps: {
   readonly operator?: OperatorPages
 }): Admin {
   const pages: Readonly<Record<string, AdminPage>> = {
-    '/livez': () => Promise.resolve(json(200, { status: 'live' })),
+    '/livez': () => Promise.resolve(jsonPage(200, { status: 'live' })),
     '/readyz': () => readiness(deps.checks, deps.logger),
     '/metrics': (request) => metricsPage(deps.metrics, request),
     ...(deps.operator !== undefined && operatorPages(deps.operator)),
   }
   const server = createHttpListener({ headTimeoutMs: deps.headTimeoutMs }, (request, response) => {
-    void answer(pages, request, response, deps.logger)
+    void answerPage(pages, request, response, deps.logger)
   })
   const entry = (deps.entry ?? plainEntry)(server)
   return {
@@ -74,7 +74,7 @@ export function createAdmin(deps: {
   }
 }
 
-async function answer(
+async function answerPage(
   pages: Readonly<Record<string, AdminPage>>,
   request: IncomingMessage,
   response: ServerResponse,
@@ -86,10 +86,10 @@ async function answer(
   try {
     const { status, type, body, headers } =
       page === undefined
-        ? json(404, { error: 'NOT_FOUND', message: `This listener serves ${Object.keys(pages).join(', ')}.` })
+        ? jsonPage(404, { error: 'NOT_FOUND', message: `This listener serves ${Object.keys(pages).join(', ')}.` })
         : isRead || (request.method === 'PUT' && path === LOG_LEVEL)
           ? await page(request)
-          : json(405, { error: 'METHOD_NOT_ALLOWED', message: 'Use GET.' })
+          : jsonPage(405, { error: 'METHOD_NOT_ALLOWED', message: 'Use GET.' })
     response.writeHead(status, {
       'content-type': type,
       'cache-control': 'no-store',
@@ -110,7 +110,7 @@ const LOG_LEVEL = '/log_level'
 function operatorPages(operator: OperatorPages): Readonly<Record<string, AdminPage>> {
   const { inspection } = operator
   const page = (show: () => Promise<object> | object): AdminPage =>
-    guarded(operator, 'mayRead', async () => json(200, await show()))
+    guarded(operator, 'mayRead', async () => jsonPage(200, await show()))
   return {
     '/config_dump': page(() => inspection.config()),
     '/status': page(() => inspection.status()),
@@ -123,16 +123,16 @@ function operatorPages(operator: OperatorPages): Readonly<Record<string, AdminPa
 /** GET shows the level. PUT with `?level=` changes it. */
 function logLevelPage(operator: OperatorPages): AdminPage {
   const { inspection } = operator
-  const shown = guarded(operator, 'mayRead', () => Promise.resolve(json(200, { level: inspection.logLevel() })))
+  const shown = guarded(operator, 'mayRead', () => Promise.resolve(jsonPage(200, { level: inspection.logLevel() })))
   const changed = guarded(operator, 'mayOperate', (request, { by }) => {
     const wanted = new URLSearchParams((request.url ?? '').split('?')[1]).get('level')
     const level = LOG_LEVELS.find((known) => known === wanted)
     if (level === undefined)
       return Promise.resolve(
-        json(400, { error: 'INVALID_INPUT', message: `level is one of ${LOG_LEVELS.join(', ')}.` }),
+        jsonPage(400, { error: 'INVALID_INPUT', message: `level is one of ${LOG_LEVELS.join(', ')}.` }),
       )
     inspection.setLogLevel(level, by)
-    return Promise.resolve(json(200, { level }))
+    return Promise.resolve(jsonPage(200, { level }))
   })
   return (request) => (request.method === 'PUT' ? changed(request) : shown(request))
 }
@@ -146,11 +146,11 @@ function guarded(
     const operator = await pages.identify(request)
     if (operator === null)
       return {
-        ...json(401, { error: 'UNAUTHENTICATED', message: 'Send an API key as Authorization: Bearer KEY.' }),
+        ...jsonPage(401, { error: 'UNAUTHENTICATED', message: 'Send an API key as Authorization: Bearer KEY.' }),
         headers: { 'www-authenticate': 'Bearer realm="preflight"' },
       }
     if (!operator[needed])
-      return json(403, {
+      return jsonPage(403, {
         error: 'FORBIDDEN',
         message: `This needs a key of the tenant local with the role ${rolesWith(needed === 'mayRead' ? 'read' : 'operate')}.`,
       })
@@ -182,10 +182,10 @@ async function readiness(checks: Checks, logger: Logger): Promise<AdminAnswer> {
     }
   }
   const isReady = Object.values(results).every(({ ready }) => ready)
-  return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', checks: results })
+  return jsonPage(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', checks: results })
 }
 
-function json(status: number, value: unknown): AdminAnswer {
+function jsonPage(status: number, value: unknown): AdminAnswer {
   return { status, type: 'application/json', body: JSON.stringify(value) }
 }
 

@@ -10,14 +10,14 @@ import { ServerResponse } from '../runtime/node-http.ts'
 import { readAuthority, type AuthorityReading } from '../network/authority.ts'
 import type { ListenSettingsInForce } from './settings.ts'
 import type { StorePart } from '../store/store.ts'
-import { isSame } from './connection.ts'
+import { isSameAuthority } from './connection.ts'
 import { recordDenial } from '../upstream/egress-record.ts'
 import { ANYBODY, presentedHash, PROXY_CHALLENGE, proxyCaller, type KeyHolder } from '../callers/proxy-auth.ts'
 import { headProblem } from '../routing/target.ts'
 import { Observation } from '../telemetry/observation.ts'
 import { errorReply, sendReply, type RequestContext } from './request-context.ts'
 import {
-  intercept,
+  interceptTls,
   joinTunnel,
   openTunnel,
   wayFor,
@@ -111,7 +111,7 @@ function interceptConnect(
 ): Promise<ConnectionOutcome> {
   const { socket, authority } = connectionRequest
   socket.write(ESTABLISHED)
-  return intercept(connectionRequest, (scheme) => ({ kind: 'connect', scheme, authority, holder }), deps)
+  return interceptTls(connectionRequest, (scheme) => ({ kind: 'connect', scheme, authority, holder }), deps)
 }
 
 async function tunnelConnect(
@@ -145,7 +145,7 @@ function connectAuthority(request: IncomingMessage): AuthorityReading {
   const problem = headProblem(request.rawHeaders, request.headers)
   if (problem !== null) return { ok: false, problem }
   const named = readAuthority(host ?? '', read.authority.port)
-  if (named.ok && isSame(named.authority, read.authority)) return read
+  if (named.ok && isSameAuthority(named.authority, read.authority)) return read
   return { ok: false, problem: 'The Host header and the destination of CONNECT differ.' }
 }
 

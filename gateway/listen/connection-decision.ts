@@ -13,7 +13,7 @@ import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
 import { LaterHellos } from './further-client-hellos.ts'
 import { endTls, type InterceptionDeps } from './tls-interception.ts'
 import { namesHost } from '../routing/target.ts'
-import { dial, type Doorkeeper, type Tunnels } from '../upstream/tunnel.ts'
+import { dial, type BeginningCheck, type Tunnels } from '../upstream/tunnel.ts'
 
 export interface ConnectionDecisionDeps extends EgressRecordDeps, InterceptionDeps {
   readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
@@ -102,9 +102,9 @@ export function joinTunnel(
   deps: ConnectionDecisionDeps,
 ): void {
   const { socket, authority, settings, correlationId } = connectionRequest
-  const ask = (bytes: Buffer): Doorkeeper | null => {
+  const ask = (bytes: Buffer): BeginningCheck | null => {
     const greeting = greetingOf(bytes)
-    if (greeting === 'not_a_hello') return closed(connectionRequest, deps)
+    if (greeting === 'not_a_hello') return closedTunnel(connectionRequest, deps)
     if (greeting !== 'tls') return null
     const hello = readHello()
     let size = 0
@@ -138,7 +138,7 @@ export function joinTunnel(
 }
 
 /** TLS that does not begin with a ClientHello hides the server that it asks for. */
-function closed({ authority, correlationId }: ConnectionRequest, deps: ConnectionDecisionDeps): Doorkeeper {
+function closedTunnel({ authority, correlationId }: ConnectionRequest, deps: ConnectionDecisionDeps): BeginningCheck {
   deps.metrics.count('preflight_tls_handshakes_total', { result: 'wrong_name' })
   deps.logger.warn(
     { event: 'tunnel.no_client_hello', correlation_id: correlationId, host: authority.host },
@@ -148,7 +148,7 @@ function closed({ authority, correlationId }: ConnectionRequest, deps: Connectio
 }
 
 /** Terminates TLS, or takes plain HTTP, and hands the connection to the HTTP server. */
-export async function intercept(
+export async function interceptTls(
   connectionRequest: ConnectionRequest,
   inboundOf: InboundOf,
   deps: ConnectionDecisionDeps,

@@ -65,7 +65,7 @@ function absoluteDestination(absolute: string, host: string): Destination {
   const read = readAuthority(authorityPart, DEFAULT_PORTS.http)
   if (!read.ok) return refused('INVALID_INPUT', `The address in the request is not usable: ${read.problem}.`)
   const named = readAuthority(host, DEFAULT_PORTS.http)
-  if (!named.ok || !isSame(named.authority, read.authority))
+  if (!named.ok || !isSameAuthority(named.authority, read.authority))
     return refused('INVALID_INPUT', 'The Host header and the address in the request differ.')
   return { kind: 'named', trafficPath: 'forward', scheme: 'http', authority: read.authority, target }
 }
@@ -79,7 +79,7 @@ function connectDestination(
   target: string,
 ): Destination {
   const named = readAuthority(host, DEFAULT_PORTS[scheme])
-  if (!named.ok || !isSame(named.authority, authority))
+  if (!named.ok || !isSameAuthority(named.authority, authority))
     return refused(
       'MISDIRECTED',
       `The request is for ${host}, but its connection was opened to ${authorityText(authority)}.`,
@@ -99,7 +99,7 @@ function redirectDestination(
   return { kind: 'named', trafficPath: 'redirect', scheme, authority: named.authority, target }
 }
 
-export function isSame(a: Authority, b: Authority): boolean {
+export function isSameAuthority(a: Authority, b: Authority): boolean {
   return a.host === b.host && a.port === b.port
 }
 

@@ -98,7 +98,7 @@ function serverNameIn(hello: Buffer): string | null {
     const length = hello.readUInt16BE(at + 2)
     if (type === SERVER_NAME) {
       if (name !== null) throw new Error('two names')
-      name = nameIn(hello.subarray(at + 4, at + 4 + length))
+      name = singleServerName(hello.subarray(at + 4, at + 4 + length))
     }
     at += 4 + length
   }
@@ -106,7 +106,7 @@ function serverNameIn(hello: Buffer): string | null {
 }
 
 /** A list of exactly one host name (RFC 6066 §3). */
-function nameIn(extension: Buffer): string {
+function singleServerName(extension: Buffer): string {
   const name = extension.subarray(5)
   const isOne =
     extension.readUInt16BE(0) === extension.length - 2 &&

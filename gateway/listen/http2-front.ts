@@ -141,7 +141,7 @@ function takeStream(
   if (stream.endAfterHeaders) exchange.end()
   else {
     if (headers['content-length'] === undefined)
-      stream.on('trailers', (trailers) => exchange.addTrailers(Object.entries(trailers).flatMap(fieldsOf)))
+      stream.on('trailers', (trailers) => exchange.addTrailers(Object.entries(trailers).flatMap(fieldPairs)))
     stream.pipe(exchange)
     // A client that streams both ways may wait for the answer before it sends.
     flushHead(exchange)
@@ -186,7 +186,7 @@ function http1Fields(
   return fields
 }
 
-function fieldsOf([name, value]: [string, string | string[] | undefined]): [string, string][] {
+function fieldPairs([name, value]: [string, string | string[] | undefined]): [string, string][] {
   if (value === undefined) return []
   return (Array.isArray(value) ? value : [value]).map((one) => [name, one])
 }

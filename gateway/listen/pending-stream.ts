@@ -4,7 +4,7 @@
  */
 import type { ServerResponse } from 'node:http'
 import { BytePieces } from '../runtime/byte-pieces.ts'
-import type { HeldAnswer } from '../protocols/common/action.ts'
+import type { PendingAnswer } from '../protocols/common/action.ts'
 import type { AnswerStream } from '../upstream/answer-stream.ts'
 import { flushHead } from '../upstream/flush-head.ts'
 
@@ -15,14 +15,14 @@ type Form =
   | { readonly kind: 'stream' }
   | { readonly kind: 'whole'; readonly status: number; readonly pieces: BytePieces }
 
-export class HeldStream implements AnswerStream {
+export class PendingStream implements AnswerStream {
   readonly #response: ServerResponse
-  readonly #answer: HeldAnswer
+  readonly #answer: PendingAnswer
   #form: Form | null = null
   #size = 0
 
   /** Begins the answer. @param headers of the gateway: name, value, name, value … */
-  constructor(response: ServerResponse, answer: HeldAnswer, headers: readonly string[]) {
+  constructor(response: ServerResponse, answer: PendingAnswer, headers: readonly string[]) {
     this.#response = response
     this.#answer = answer
     const fields: string[] = Object.entries(answer.headers).flat()

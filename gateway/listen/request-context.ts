@@ -11,7 +11,7 @@ import type { ListenSettingsInForce } from './settings.ts'
 import { grpcRefusal, type AnswerForm } from '../protocols/grpc/request.ts'
 import { isGrpc } from '../network/grpc-media-type.ts'
 import type { Asks } from './http-server.ts'
-import type { HeldStream } from './pending-stream.ts'
+import type { PendingStream } from './pending-stream.ts'
 import type { Observation } from '../telemetry/observation.ts'
 import type { AnswerStream } from '../upstream/answer-stream.ts'
 
@@ -19,7 +19,7 @@ export interface RequestContext extends Asks {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Set when the answer began while the call was pending; the real answer is then written into it. */
-  readonly held?: HeldStream
+  readonly pendingStream?: PendingStream
   /** What is measured of the request, and its correlation id. */
   readonly observation: Observation
   /** Set by authentication, which reverse routes do not require. */
@@ -29,8 +29,8 @@ export interface RequestContext extends Asks {
 }
 
 /** The stream that the answer is written to. */
-export function answerStream({ held, response }: RequestContext): AnswerStream {
-  return held ?? response
+export function answerStream({ pendingStream, response }: RequestContext): AnswerStream {
+  return pendingStream ?? response
 }
 
 /** What a stage answers in place of forwarding. Stages return it; what started the request sends it. */
@@ -39,15 +39,15 @@ export interface Reply {
   /** Added to the answer: name, value, name, value … */
   readonly headers: readonly string[]
   /** The answer that began while the call was pending. */
-  readonly held?: HeldStream | undefined
+  readonly pendingStream?: PendingStream | undefined
   /** What is done when the answer is sent. */
   readonly afterwards?: () => Promise<void>
 }
 
 /** Answers from the gateway; does nothing when the client has disconnected. */
-export function sendReply(context: RequestContext, { answer, headers: ownHeaders, held }: Reply): void {
+export function sendReply(context: RequestContext, { answer, headers: ownHeaders, pendingStream }: Reply): void {
   const { correlationId } = context.observation
-  const response = held ?? context.response
+  const response = pendingStream ?? context.response
   if (response.headersSent || response.destroyed) return
   const { status, fields, body } = isGrpc(context.request.headers) ? grpcRefusal(answer) : plainForm(answer)
   const headers = [...fields, ...ownHeaders]
@@ -77,7 +77,7 @@ export function errorReply(
   headers: readonly string[] = [],
 ): Reply {
   const answer = jsonAnswer(ERRORS[code].status, errorMembers(code, message, context))
-  return { answer, headers, held: context.held }
+  return { answer, headers, pendingStream: context.pendingStream }
 }
 
 function errorMembers(code: ErrorCode, message: string, { observation }: RequestContext): object {
@@ -96,7 +96,9 @@ export function faultReply(
   const { code, message = ERRORS[code].message, headers = [] } = fault
   const { correlationId } = context.observation
   const answer = recogniser?.renderFault?.({ code, message, correlationId }, call) ?? null
-  return answer === null ? errorReply(context, code, message, headers) : { answer, headers, held: context.held }
+  return answer === null
+    ? errorReply(context, code, message, headers)
+    : { answer, headers, pendingStream: context.pendingStream }
 }
 
 const invited = new WeakSet<IncomingMessage>()

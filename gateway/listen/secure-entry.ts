@@ -33,7 +33,7 @@ const PROTOCOLS: Readonly<Record<SecureListener, readonly string[]>> = {
 const WATCH_MS = 1000
 
 /** The entry of a listener, as its settings at the start ask for it. */
-export function entryOf(name: SecureListener, deps: SecureEntryDeps): EntryOf {
+export function listenerEntry(name: SecureListener, deps: SecureEntryDeps): EntryOf {
   const { listeners, handshake } = deps.settings().config.tls
   const files = listeners[name]
   return files === undefined

@@ -11,7 +11,7 @@ import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
 import { listenOn } from '../network/listen.ts'
 import { ANYBODY } from '../callers/proxy-auth.ts'
 import {
-  intercept,
+  interceptTls,
   joinTunnel,
   openTunnel,
   wayFor,
@@ -40,7 +40,7 @@ export function createTransparent(deps: TransparentDeps): Transparent {
     socket.on('error', () => socket.destroy())
     deps.pending.add(socket)
     socket.once('close', () => deps.pending.delete(socket))
-    void counted(socket, deps).finally(() => deps.pending.delete(socket))
+    void takeCounted(socket, deps).finally(() => deps.pending.delete(socket))
   })
   server.on('error', (error) =>
     deps.logger.error({ event: 'listener.failed', err: error }, 'transparent listener failed'),
@@ -52,7 +52,7 @@ export function createTransparent(deps: TransparentDeps): Transparent {
 }
 
 /** Never rejects. */
-async function counted(socket: Socket, deps: TransparentDeps): Promise<void> {
+async function takeCounted(socket: Socket, deps: TransparentDeps): Promise<void> {
   let outcome: ConnectionOutcome = 'refused'
   try {
     outcome = await take(socket, deps)
@@ -65,10 +65,10 @@ async function counted(socket: Socket, deps: TransparentDeps): Promise<void> {
 
 async function take(socket: Socket, deps: TransparentDeps): Promise<ConnectionOutcome> {
   const settings = deps.settings()
-  if (deps.isFull()) return cut(socket, 'refused')
+  if (deps.isFull()) return destroyed(socket, 'refused')
   const { transparent, tls } = settings.config
   const bytes = await firstBytes(socket, tls.handshake * 1000)
-  if (bytes === null) return cut(socket, 'abandoned')
+  if (bytes === null) return destroyed(socket, 'abandoned')
   const greeting = greetingOf(bytes)
   if (greeting === 'http') {
     deps.serve(socket, { kind: 'redirect', scheme: 'http', port: transparent.http_port, serverName: null })
@@ -79,13 +79,13 @@ async function take(socket: Socket, deps: TransparentDeps): Promise<ConnectionOu
       { event: 'transparent.no_destination' },
       'redirected connection closed: it is neither TLS nor HTTP, so its destination is not known',
     )
-    return cut(socket, 'refused')
+    return destroyed(socket, 'refused')
   }
-  const name = await serverNameOf(socket, tls.handshake * 1000)
+  const name = await requestedServerName(socket, tls.handshake * 1000)
   const host = name === null ? null : canonicalHost(name)
   if (host === null || !host.ok) {
     deps.logger.warn({ event: 'transparent.no_destination' }, 'redirected TLS connection closed: it names no server')
-    return cut(socket, 'refused')
+    return destroyed(socket, 'refused')
   }
   return goOn(socket, { host: host.host, port: transparent.https_port }, settings, deps)
 }
@@ -109,16 +109,16 @@ async function goOn(
   const way = wayFor(connectionRequest, deps.egressOf(settings))
   if (way.kind === 'deny') {
     await recordDenial(connectionRequest, way.denial, deps)
-    return cut(socket, 'denied')
+    return destroyed(socket, 'denied')
   }
   if (way.kind === 'intercept')
-    return intercept(
+    return interceptTls(
       connectionRequest,
       (scheme) => ({ kind: 'redirect', scheme, port: authority.port, serverName: authority.host }),
       deps,
     )
   const destination = await openTunnel(connectionRequest, deps)
-  if ('outcome' in destination) return cut(socket, destination.outcome)
+  if ('outcome' in destination) return destroyed(socket, destination.outcome)
   if (socket.destroyed) {
     destination.destroy()
     return 'abandoned'
@@ -128,7 +128,7 @@ async function goOn(
 }
 
 /** Reads on until the ClientHello is complete, and puts everything back. */
-async function serverNameOf(socket: Socket, timeoutMs: number): Promise<string | null> {
+async function requestedServerName(socket: Socket, timeoutMs: number): Promise<string | null> {
   const hello = readHello()
   const held: Buffer[] = []
   const onData = (bytes: Buffer): void => {
@@ -149,7 +149,7 @@ async function serverNameOf(socket: Socket, timeoutMs: number): Promise<string |
   return name
 }
 
-function cut(socket: Socket, outcome: ConnectionOutcome): ConnectionOutcome {
+function destroyed(socket: Socket, outcome: ConnectionOutcome): ConnectionOutcome {
   socket.destroy()
   return outcome
 }

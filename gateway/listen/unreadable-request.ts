@@ -43,7 +43,7 @@ export function refuseUnreadable(
     connection.destroy()
     return null
   }
-  const fault = faultOf(error, maxHeadBytes)
+  const fault = requestFaultOf(error, maxHeadBytes)
   connection.end(answerText(fault))
   // A client that is still sending reads the refusal only if its bytes are taken.
   const cut = setTimeout(() => connection.destroy(), LINGER_MS)
@@ -72,7 +72,7 @@ const FAULTS: ReadonlyMap<string, (error: ParserError, maxHeadBytes: number) => 
   [
     'HPE_HEADER_OVERFLOW',
     ({ rawPacket }: ParserError, maxHeadBytes: number) =>
-      plain(isWithinTarget(rawPacket, maxHeadBytes) ? 'URI_TOO_LONG' : 'HEADERS_TOO_LARGE'),
+      faultOfCode(isWithinTarget(rawPacket, maxHeadBytes) ? 'URI_TOO_LONG' : 'HEADERS_TOO_LARGE'),
   ],
   [
     'HPE_CHUNK_EXTENSIONS_OVERFLOW',
@@ -81,16 +81,16 @@ const FAULTS: ReadonlyMap<string, (error: ParserError, maxHeadBytes: number) => 
       message: 'The extensions of a chunk are larger than the limit.',
     }),
   ],
-  ['ERR_HTTP_REQUEST_TIMEOUT', () => plain('REQUEST_TIMEOUT')],
+  ['ERR_HTTP_REQUEST_TIMEOUT', () => faultOfCode('REQUEST_TIMEOUT')],
 ])
 
-function faultOf(error: ParserError, maxHeadBytes: number): RequestFault {
+function requestFaultOf(error: ParserError, maxHeadBytes: number): RequestFault {
   const known = FAULTS.get(error.code ?? '')
   if (known !== undefined) return known(error, maxHeadBytes)
   return { code: 'INVALID_INPUT', message: `The request is not valid HTTP/1.1${inWords(error.reason)}.` }
 }
 
-function plain(code: ErrorCode): RequestFault {
+function faultOfCode(code: ErrorCode): RequestFault {
   return { code, message: ERRORS[code].message }
 }
 

@@ -262,7 +262,11 @@ async function supersedeDiverged(
 ): Promise<void> {
   for (const { decisionId, difference } of attested) {
     if (difference === null) continue
-    await store.receipts.supersede(tenant, decisionId, 'the attested change set diverged', envelope.decision_id, now())
+    await store.receipts.supersede(tenant, decisionId, {
+      reason: 'the attested change set diverged',
+      by: envelope.decision_id,
+      at: now(),
+    })
     receiptChanged(decisionId)
     logger.warn(
       { event: 'webhook.diverged', decision_id: decisionId, superseded_by: envelope.decision_id, reason: difference },

@@ -1,6 +1,6 @@
 /** Merges that the gateway holds on the wire: each request for approval becomes one task, which shows it at the head commit. */
 import { sha256Hex } from '../runtime/hash.ts'
-import type { NoteHeldCall } from '../enforce/held-call.ts'
+import type { NotePendingCall } from '../enforce/pending-calls.ts'
 import { type ScmSettings, hasCredential } from '../scm/settings.ts'
 import { isHubUrl } from '../store/settings.ts'
 import type { StorePart } from '../store/store.ts'
@@ -19,9 +19,9 @@ interface HeldMergesDeps {
 const REMEMBERED = 1000
 
 /** Puts held merges in the queue of checks, once for each request. */
-export function noteHeldMerges({ settings, store, logger, now }: HeldMergesDeps): NoteHeldCall {
+export function noteHeldMerges({ settings, store, logger, now }: HeldMergesDeps): NotePendingCall {
   const noted = new Set<string>()
-  return async ({ tenant, subject: { operation, place }, envelope, approvalId }) => {
+  return async ({ tenant, resource: { operation, place }, envelope, approvalId }) => {
     const { repository, pull_request: pullRequest = null } = place ?? {}
     // Only of a repository whose control the tenant has proven does the gateway know which commit it judged.
     const derivation = envelope.derivation ?? null

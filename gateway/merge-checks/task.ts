@@ -71,18 +71,18 @@ export function isTask(platform: PlatformId, value: unknown): value is MergeTask
   switch (kind) {
     case 'pull_request':
     case 'closed':
-      return isNumber(pullRequest)
+      return isNumberText(pullRequest)
     case 'merge_group':
-      if (pipeline !== undefined && !isNumber(pipeline)) return false
+      if (pipeline !== undefined && !isNumberText(pipeline)) return false
       return (base === null || isCommit(base)) && isCommit(head) && typeof branch === 'string' && branch !== ''
     case 'rerun':
-      return isCommit(commit) && Array.isArray(pullRequests) && pullRequests.every(isNumber)
+      return isCommit(commit) && Array.isArray(pullRequests) && pullRequests.every(isNumberText)
     case 'held_merge':
       return (
         isCommit(commit) &&
         typeof tenant === 'string' &&
         typeof approvalId === 'string' &&
-        (pullRequest === null || isNumber(pullRequest))
+        (pullRequest === null || isNumberText(pullRequest))
       )
     case 'approval_expired':
       return isCommit(commit) && typeof subject === 'string'
@@ -91,7 +91,7 @@ export function isTask(platform: PlatformId, value: unknown): value is MergeTask
   }
 }
 
-function isNumber(value: unknown): value is string {
+function isNumberText(value: unknown): value is string {
   return typeof value === 'string' && /^[1-9]\d{0,17}$/.test(value)
 }
 

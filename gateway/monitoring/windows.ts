@@ -47,19 +47,19 @@ export function createOpenWindows(): OpenWindows {
     },
     add(window) {
       all.add(window)
-      const key = keyOf(window)
+      const key = windowKey(window)
       const namesakes = named.get(key)
       if (namesakes === undefined) named.set(key, new Set([window]))
       else namesakes.add(window)
     },
     take(window) {
-      const namesakes = named.get(keyOf(window))
+      const namesakes = named.get(windowKey(window))
       namesakes?.delete(window)
-      if (namesakes?.size === 0) named.delete(keyOf(window))
+      if (namesakes?.size === 0) named.delete(windowKey(window))
       return all.delete(window)
     },
     reportable(name) {
-      return [...(named.get(keyOf(name)) ?? [])].filter(
+      return [...(named.get(windowKey(name)) ?? [])].filter(
         ({ decisionId, observer }) =>
           observer === 'caller' && (name.decisionId === null || decisionId === name.decisionId),
       )
@@ -75,6 +75,6 @@ export function createOpenWindows(): OpenWindows {
   }
 }
 
-function keyOf({ tenant, correlationId }: Pick<WindowName, 'tenant' | 'correlationId'>): string {
+function windowKey({ tenant, correlationId }: Pick<WindowName, 'tenant' | 'correlationId'>): string {
   return JSON.stringify([tenant, correlationId])
 }

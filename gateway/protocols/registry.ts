@@ -31,7 +31,7 @@ import { sniffing } from './kubernetes/change.ts'
 import { discover, listAll } from './mcp/listing.ts'
 import { createLlmRecogniser } from './llm/recogniser.ts'
 import { createMcpEdits } from './mcp/edits.ts'
-import { createHeldRequests } from './mcp/held-requests.ts'
+import { createPendingRequests } from './mcp/pending-requests.ts'
 import { createMcpRegistryRecogniser } from './mcp-registry/recogniser.ts'
 import { OfferedManifests } from './mcp/manifests.ts'
 import { createMcpResults } from './mcp/results.ts'
@@ -83,7 +83,7 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
       manifests: offeredManifests(deps),
       edits: createMcpEdits({ upstreams, texts: flow, config }),
       results: createMcpResults({ validator, checks, logger }),
-      held: createHeldRequests(),
+      pending: createPendingRequests(),
     }),
     http: createHttpApiRecogniser({
       ...contracts,

@@ -1,6 +1,6 @@
 /** Bitbucket Cloud's REST API, version 2.0. https://developer.atlassian.com/cloud/bitbucket/rest/ */
 import { encodePath, filesInOrder, renamed, rawFile } from './files.ts'
-import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
+import { at, commitAt, isCommitId, listAt, optionalTextAt, requiredTextAt } from './members.ts'
 import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
@@ -18,7 +18,7 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
   const fullId = async (commit: string): Promise<string> =>
     isCommitId(commit) ? commit : commitAt(await json(`/commit/${encodeURIComponent(commit)}`), 'hash')
   const branchTip = async (branch: string): Promise<string> =>
-    fullId(textAt(await json(`/refs/branches/${encodePath(branch)}`), 'target', 'hash'))
+    fullId(requiredTextAt(await json(`/refs/branches/${encodePath(branch)}`), 'target', 'hash'))
 
   /** The newer commit comes first, the other way round than git has it. */
   const between = async (from: string, to: string): Promise<Listing<ChangedFile>> => {
@@ -30,7 +30,7 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
     platform: 'scm_c',
     async facts() {
       const answer = await json('')
-      return { name: textAt(answer, 'full_name'), defaultBranch: textAt(answer, 'mainbranch', 'name') }
+      return { name: requiredTextAt(answer, 'full_name'), defaultBranch: requiredTextAt(answer, 'mainbranch', 'name') }
     },
     commitOf: (ref) => commitOf(ref, { branchTip, fullId, json }),
     branchTip,
@@ -49,7 +49,7 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
       }),
     async paths(commit) {
       const { items, incomplete } = await pages(`/src/${commit}/?max_depth=${MAX_DEPTH}&pagelen=100`)
-      const paths = items.flatMap((entry) => (entry['type'] === 'commit_file' ? [textAt(entry, 'path')] : []))
+      const paths = items.flatMap((entry) => (entry['type'] === 'commit_file' ? [requiredTextAt(entry, 'path')] : []))
       const isDeeper = paths.some((path) => path.split('/').length >= MAX_DEPTH)
       return { items: paths, incomplete: incomplete ?? (isDeeper ? `folders are nested ${MAX_DEPTH} deep` : null) }
     },
@@ -58,10 +58,10 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
       return {
         id,
         isOpen: !['MERGED', 'DECLINED', 'SUPERSEDED'].includes(optionalTextAt(answer, 'state') ?? ''),
-        base: textAt(answer, 'destination', 'branch', 'name'),
-        head: textAt(answer, 'source', 'branch', 'name'),
+        base: requiredTextAt(answer, 'destination', 'branch', 'name'),
+        head: requiredTextAt(answer, 'source', 'branch', 'name'),
         // Pull requests carry the first twelve digits only.
-        headSha: await fullId(textAt(answer, 'source', 'commit', 'hash')),
+        headSha: await fullId(requiredTextAt(answer, 'source', 'commit', 'hash')),
         trialMerge: null,
       }
     },
@@ -81,7 +81,7 @@ interface BitbucketLookups {
 /** A name is a branch, else a tag, else a shortened commit id: the order in which git reads it. */
 async function commitOf(ref: string, { branchTip, fullId, json }: BitbucketLookups): Promise<string> {
   if (isCommitId(ref)) return ref
-  const tagged = async () => fullId(textAt(await json(`/refs/tags/${encodePath(ref)}`), 'target', 'hash'))
+  const tagged = async () => fullId(requiredTextAt(await json(`/refs/tags/${encodePath(ref)}`), 'target', 'hash'))
   return (await orAbsent(() => branchTip(ref))) ?? (await orAbsent(tagged)) ?? fullId(ref)
 }
 

@@ -2,8 +2,8 @@
 import type { Artifact, ArtifactType, Problem } from '../../engine/internal.ts'
 import type { UnreadableArtifact } from '../flow/flow.ts'
 import { bundle, type BundleTerms } from '../documents/bundle.ts'
-import { type DerivationTerms, namedType } from './selector.ts'
-import { inTurn } from './transport.ts'
+import { type DerivationTerms, typeByName } from './selector.ts'
+import { askInOrder } from './transport.ts'
 import type { TreeSides } from './merge-view.ts'
 import type { ChangedFile, FileAtCommit } from './platform.ts'
 
@@ -48,7 +48,7 @@ async function fileSide(
   if (!sniffed.ok)
     return sniffed.problem.code === 'UNSUPPORTED_ARTIFACT_TYPE'
       ? { kind: 'other' }
-      : { kind: 'broken', problem: sniffed.problem, isText: !isClosed(sniffed.problem) }
+      : { kind: 'broken', problem: sniffed.problem, isText: !isRefusedProblem(sniffed.problem) }
   const type = sniffed.value
   if (!selector.isOfType(type)) return { kind: 'other' }
   const whole = await bundle(path, file.text, { texts, read: partReader(read), maxBytes: limits.maxLength })
@@ -61,7 +61,7 @@ async function fileSide(
 function partReader(read: (path: string) => Promise<FileAtCommit>): BundleTerms['read'] {
   return async (paths) => {
     const inside = paths.filter((path) => !path.startsWith('../'))
-    const files = await inTurn(inside, async (path) => [path, await read(path)] as const)
+    const files = await askInOrder(inside, async (path) => [path, await read(path)] as const)
     const texts = new Map<string, string>()
     for (const [path, file] of files) {
       if (file.kind === 'unreadable') return { ok: false, problem: file.problem }
@@ -98,13 +98,13 @@ function brokenAfter(path: string, before: FileSide, problem: Problem): Made {
 
 /** A template or a data file is no contract; what is too large or could not be had may be one. */
 function brokenAlone(path: string, problem: Problem): Made {
-  const named = namedType(path)
+  const named = typeByName(path)
   if (named !== null) return unreadContract(path, named, problem)
-  return isClosed(problem) ? unreadContract(path, 'openapi', problem) : NOTHING
+  return isRefusedProblem(problem) ? unreadContract(path, 'openapi', problem) : NOTHING
 }
 
 /** Everything but a text that is no JSON, YAML, SDL or proto at all. */
-function isClosed({ code }: Problem): boolean {
+function isRefusedProblem({ code }: Problem): boolean {
   return code !== 'ARTIFACT_UNREADABLE'
 }
 

@@ -5,8 +5,8 @@
 import { posix } from 'node:path'
 import type { Problem } from '../../engine/internal.ts'
 import { classify, type ContractFile } from './contract-file.ts'
-import { type DerivationTerms, isReferable, namedType } from './selector.ts'
-import { inTurn } from './transport.ts'
+import { type DerivationTerms, isReferable, typeByName } from './selector.ts'
+import { askInOrder } from './transport.ts'
 import type { TreeSides } from './merge-view.ts'
 import type { ChangedFile, ScmClient } from './platform.ts'
 import { LISTING_PROBLEMS } from './problems.ts'
@@ -44,7 +44,7 @@ export async function affectedRoots(
       contracts: [],
       problem: LISTING_PROBLEMS.incomplete(`${candidates.length} contracts may refer to what changed`),
     }
-  const read = await inTurn(candidates, (path) => classify({ path }, sides, terms))
+  const read = await askInOrder(candidates, (path) => classify({ path }, sides, terms))
   return { contracts: read.filter((root) => root.files.some((path) => fragments.has(path))), problem }
 }
 
@@ -74,7 +74,7 @@ function rootCandidates(
     (path) => posix.dirname(path),
   )
   const beside = [...near.values()].filter((folder) => folder.length <= CROWDED).flat()
-  const named = referring.filter((path) => namedType(path) !== null)
+  const named = referring.filter((path) => typeByName(path) !== null)
   return [...new Set([...named, ...beside])]
 }
 

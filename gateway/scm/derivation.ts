@@ -17,7 +17,7 @@ import type { DerivationTerms } from './selector.ts'
 import { classify, type ContractFile } from './contract-file.ts'
 import { changeSetCommitment, type CommittedFile } from './commitment.ts'
 import { affectedRoots } from './contract-roots.ts'
-import { inTurn } from './transport.ts'
+import { askInOrder } from './transport.ts'
 import { createSides, type TreeSides } from './merge-view.ts'
 import { fileOfBytes } from './files.ts'
 import type { ChangedFile, CommitComparison, FileAtCommit, Listing, MergeRequest, ScmClient } from './platform.ts'
@@ -134,7 +134,7 @@ async function contractsIn(
 ) {
   const selected = files.items.filter(({ path }) => terms.selector.isSelected(path))
   const read = selected.slice(0, terms.maxContracts)
-  const contracts = await inTurn(read, (file) => classify(file, sides, terms))
+  const contracts = await askInOrder(read, (file) => classify(file, sides, terms))
   const roots = await affectedRoots(client, { base, contracts, files: files.items, sides }, terms)
   const whole = gathered([...contracts, ...roots.contracts])
   return { whole, read, problem: listingProblem(files, selected.length - read.length) ?? roots.problem }
@@ -193,7 +193,7 @@ function withDigests(
   sides: TreeSides,
 ): Promise<readonly CommittedFile[]> {
   const looked = new Set(read.map(({ path }) => path))
-  return inTurn(files, async ({ path, change }) => ({
+  return askInOrder(files, async ({ path, change }) => ({
     path,
     change,
     before: looked.has(path) ? textDigest(await sides.before(path)) : '',

@@ -2,7 +2,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors/errors.ts'
-import { at, textAt } from './members.ts'
+import { at, requiredTextAt } from './members.ts'
 import type { ScmTransport } from './transport.ts'
 import { loadRegularFile } from '../runtime/regular-file.ts'
 
@@ -49,8 +49,8 @@ export function createAppTokens(now: () => number): AppTokens {
         permissions: PERMISSIONS[purpose],
       })
       const made = await platform.json(issued)
-      const token = textAt(made, 'token')
-      known.set(key, { token, until: Date.parse(textAt(made, 'expires_at')) })
+      const token = requiredTextAt(made, 'token')
+      known.set(key, { token, until: Date.parse(requiredTextAt(made, 'expires_at')) })
       return token
     },
   }

@@ -1,7 +1,7 @@
 /** GitHub's REST API, version 2022-11-28, github.com or GitHub Enterprise Server. https://docs.github.com/rest */
 import { lookupTable } from '../../engine/base.ts'
 import { encodePath, filesInOrder, renamed, treeChanges, rawFile } from './files.ts'
-import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
+import { at, commitAt, isCommitId, listAt, optionalTextAt, requiredTextAt } from './members.ts'
 import {
   PLATFORMS,
   type ChangedFile,
@@ -43,7 +43,7 @@ class GithubClient implements ScmClient {
 
   async facts(): Promise<RepositoryFacts> {
     const answer = await this.#json('')
-    return { name: textAt(answer, 'full_name'), defaultBranch: textAt(answer, 'default_branch') }
+    return { name: requiredTextAt(answer, 'full_name'), defaultBranch: requiredTextAt(answer, 'default_branch') }
   }
 
   async commitOf(ref: string): Promise<string> {
@@ -104,7 +104,7 @@ class GithubClient implements ScmClient {
       return last === undefined ? null : commitAt(last, 'head_sha')
     }
     if (what.kind === 'release') {
-      const tag = await orAbsent(async () => textAt(await this.#json('/releases/latest'), 'tag_name'))
+      const tag = await orAbsent(async () => requiredTextAt(await this.#json('/releases/latest'), 'tag_name'))
       return tag === null ? null : this.commitOf(`tags/${tag}`)
     }
     const query = `environment=${encodeURIComponent(what.environment)}&per_page=${MAX_DEPLOYMENTS}`
@@ -122,7 +122,9 @@ class GithubClient implements ScmClient {
   async #tree(commit: string): Promise<Listing<readonly [string, string]>> {
     const answer = await this.#json(`/git/trees/${commit}?recursive=1`)
     const items = listAt(answer, 'tree').flatMap((entry): readonly (readonly [string, string])[] =>
-      entry['type'] === 'tree' ? [] : [[textAt(entry, 'path'), `${textAt(entry, 'mode')} ${textAt(entry, 'sha')}`]],
+      entry['type'] === 'tree'
+        ? []
+        : [[requiredTextAt(entry, 'path'), `${requiredTextAt(entry, 'mode')} ${requiredTextAt(entry, 'sha')}`]],
     )
     const incomplete = at(answer, 'truncated') === false ? null : `${title} cut off the list of all files at ${commit}`
     return { items, incomplete }
@@ -134,8 +136,8 @@ class GithubClient implements ScmClient {
 }
 
 function changesInFile(file: JsonObject): readonly ChangedFile[] {
-  const path = textAt(file, 'filename')
-  const status = textAt(file, 'status')
+  const path = requiredTextAt(file, 'filename')
+  const status = requiredTextAt(file, 'status')
   const before = optionalTextAt(file, 'previous_filename')
   if (status === 'renamed' || status === 'copied') return renamed(before ?? path, path, status === 'copied')
   const known = STATUSES[status]
@@ -155,8 +157,8 @@ function pullRequest(answer: unknown, id: string): MergeRequest {
   return {
     id,
     isOpen: optionalTextAt(answer, 'state') !== 'closed',
-    base: textAt(answer, 'base', 'ref'),
-    head: textAt(answer, 'head', 'ref'),
+    base: requiredTextAt(answer, 'base', 'ref'),
+    head: requiredTextAt(answer, 'head', 'ref'),
     headSha: commitAt(answer, 'head', 'sha'),
     trialMerge: optionalTextAt(answer, 'merge_commit_sha'),
   }

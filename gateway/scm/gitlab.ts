@@ -1,6 +1,6 @@
 /** GitLab's REST API, version 4. https://docs.gitlab.com/api/rest/ */
 import { filesInOrder, renamed, treeChanges, rawFile } from './files.ts'
-import { at, commitAt, isCommitId, listAt, optionalTextAt, textAt } from './members.ts'
+import { at, commitAt, isCommitId, listAt, optionalTextAt, requiredTextAt } from './members.ts'
 import {
   PLATFORMS,
   type ChangedFile,
@@ -38,7 +38,10 @@ class GitlabClient implements ScmClient {
 
   async facts(): Promise<RepositoryFacts> {
     const answer = await this.#json('')
-    return { name: textAt(answer, 'path_with_namespace'), defaultBranch: textAt(answer, 'default_branch') }
+    return {
+      name: requiredTextAt(answer, 'path_with_namespace'),
+      defaultBranch: requiredTextAt(answer, 'default_branch'),
+    }
   }
 
   async commitOf(ref: string): Promise<string> {
@@ -84,8 +87,8 @@ class GitlabClient implements ScmClient {
     return {
       id,
       isOpen: !['closed', 'merged'].includes(optionalTextAt(answer, 'state') ?? ''),
-      base: textAt(answer, 'target_branch'),
-      head: textAt(answer, 'source_branch'),
+      base: requiredTextAt(answer, 'target_branch'),
+      head: requiredTextAt(answer, 'source_branch'),
       headSha: commitAt(answer, 'sha'),
       trialMerge: null,
     }
@@ -118,10 +121,10 @@ class GitlabClient implements ScmClient {
 }
 
 function changesInDiff(diff: JsonObject): readonly ChangedFile[] {
-  const path = textAt(diff, 'new_path')
+  const path = requiredTextAt(diff, 'new_path')
   if (diff['new_file'] === true) return [{ path, change: 'added' }]
-  if (diff['deleted_file'] === true) return [{ path: textAt(diff, 'old_path'), change: 'removed' }]
-  return renamed(textAt(diff, 'old_path'), path)
+  if (diff['deleted_file'] === true) return [{ path: requiredTextAt(diff, 'old_path'), change: 'removed' }]
+  return renamed(requiredTextAt(diff, 'old_path'), path)
 }
 
 /** By keyset pages: the one kind that large repositories answer. */
@@ -137,7 +140,7 @@ async function listTree(
     const answer = await transport.get(page)
     for (const entry of listAt(await transport.json(answer)))
       if (entry['type'] !== 'tree')
-        items.push([textAt(entry, 'path'), `${textAt(entry, 'mode')} ${textAt(entry, 'id')}`])
+        items.push([requiredTextAt(entry, 'path'), `${requiredTextAt(entry, 'mode')} ${requiredTextAt(entry, 'id')}`])
     page = nextPageLink(answer.headers['link'], repository)
   }
   return { items, incomplete: null }

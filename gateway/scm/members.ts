@@ -8,7 +8,7 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
 }
 
 /** @throws ScmError unexpected when there is no text there */
-export function textAt(value: unknown, ...path: readonly string[]): string {
+export function requiredTextAt(value: unknown, ...path: readonly string[]): string {
   const found = at(value, ...path)
   if (typeof found === 'string' && found !== '') return found
   throw missingMember(path, 'a text')
@@ -30,7 +30,7 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly Jso
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 export function commitAt(value: unknown, ...path: readonly string[]): string {
-  const found = textAt(value, ...path)
+  const found = requiredTextAt(value, ...path)
   if (COMMIT.test(found)) return found
   throw missingMember(path, 'a commit id')
 }

@@ -53,7 +53,7 @@ const NAMES: readonly (readonly [pattern: RegExp, type: ArtifactType])[] = [
 ]
 
 /** The type that a file is meant to be of by its name, even when its text cannot be read; null: the name says nothing. */
-export function namedType(path: string): ArtifactType | null {
+export function typeByName(path: string): ArtifactType | null {
   return NAMES.find(([pattern]) => pattern.test(path))?.[1] ?? null
 }
 

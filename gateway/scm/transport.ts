@@ -201,7 +201,7 @@ function refusedAnswer(answer: ScmAnswer, title: string): ScmError {
 const AT_ONCE = 6
 
 /** Many questions, a few at a time, answered in the order in which they were asked. Rejects with the first failure; what has not begun by then does not begin. */
-export async function inTurn<Item, Answer>(
+export async function askInOrder<Item, Answer>(
   items: readonly Item[],
   ask: (item: Item) => Promise<Answer>,
 ): Promise<readonly Answer[]> {

@@ -9,7 +9,7 @@ export function mistakeAt(pointer: string, message: string, fix: string): Locate
 }
 
 /** Why a file cannot be read (`ENOENT` …); null when it can. */
-export function unreadable(file: string): string | null {
+export function accessProblem(file: string): string | null {
   try {
     accessSync(file, constants.R_OK)
     return null

@@ -84,7 +84,7 @@ function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly
         variants.map((v) => v.const),
       ),
     ]
-  const kind = discriminatorOf(variants)
+  const kind = variantDiscriminator(variants)
   if (!isJsonObject(union.data) || variants.some(({ properties }) => properties === undefined)) {
     const expected =
       kind === null ? variants.map(describeSchema).join(' or ') : `a map with the member "${kind.member}"`
@@ -107,7 +107,7 @@ interface Discriminator {
 }
 
 /** The member that has a constant in each variant, e.g. the `type` of a sink. */
-function discriminatorOf(variants: readonly JsonSchema[]): Discriminator | null {
+function variantDiscriminator(variants: readonly JsonSchema[]): Discriminator | null {
   const [first] = variants
   const constantsOf = (name: string) => variants.map(({ properties }) => properties?.[name]?.const)
   const member = Object.keys(first?.properties ?? {}).find((name) =>

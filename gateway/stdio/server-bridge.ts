@@ -4,10 +4,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import { createServer } from '../runtime/node-http.ts'
 import { StreamableFace, type LineServer } from './streamable-face.ts'
 import { isSameSecret } from '../runtime/hash.ts'
+import { closed } from '../network/listen.ts'
 
 /** Header field by which a request names the wrapped server that it is for. */
 export const WRAPPER_FIELD = 'x-mcp-wrapper'
@@ -58,11 +58,9 @@ export async function openServerBridge(): Promise<ServerBridge> {
         },
       }
     },
-    close: () => closed(server),
+    close() {
+      server.closeAllConnections()
+      return closed(server)
+    },
   }
-}
-
-function closed(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return new Promise((resolve) => void server.close(() => resolve()))
 }

@@ -105,7 +105,7 @@ export class StreamableFace {
     response.on('close', () => {
       if (this.#standing === response) this.#standing = null
     })
-    for (const text of this.#queued) response.write(eventOf(text))
+    for (const text of this.#queued) response.write(sentEvent(text))
     this.#queued = []
   }
 
@@ -150,7 +150,7 @@ export class StreamableFace {
     const posts = [...new Set(this.#pending.values())].filter(({ isOfClient }) => isOfClient)
     const post = posts.find(({ tokens }) => belongsTo !== null && tokens.has(belongsTo)) ?? posts.at(-1)
     if (post !== undefined) return writeEvent(post, text) ? null : post.response
-    if (this.#standing !== null) return this.#standing.write(eventOf(text)) ? null : this.#standing
+    if (this.#standing !== null) return this.#standing.write(sentEvent(text)) ? null : this.#standing
     if (this.#queued.length >= MAX_QUEUED) this.#queued.shift()
     this.#queued.push(text)
     return null
@@ -168,7 +168,7 @@ function openStream(response: ServerResponse): void {
 function writeEvent({ response, opening }: PendingPost, text: string): boolean {
   clearTimeout(opening)
   if (!response.headersSent) response.writeHead(200, STREAM_HEAD)
-  return response.write(eventOf(text))
+  return response.write(sentEvent(text))
 }
 
 function finish({ response, opening }: PendingPost): void {
@@ -177,7 +177,7 @@ function finish({ response, opening }: PendingPost): void {
 }
 
 /** A line break of JSON stands between tokens, so that it may be another one in an event. */
-function eventOf(text: string): string {
+function sentEvent(text: string): string {
   return `event: message\ndata: ${text.replaceAll('\r', '\ndata: ')}\n\n`
 }
 

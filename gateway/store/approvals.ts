@@ -110,8 +110,13 @@ export interface Delegation {
   readonly until: number
 }
 
+export interface DelegationEnd {
+  readonly at: number
+  readonly by: string
+}
+
 export interface DelegationRow extends Delegation {
-  readonly ended: { readonly at: number; readonly by: string } | null
+  readonly ended: DelegationEnd | null
 }
 
 /** What happened to a request besides its opening and its decision. */
@@ -168,7 +173,7 @@ export interface Approvals {
   /** Those in force and the newest others, newest first. */
   delegations(tenant: string, limit: number): Promise<readonly DelegationRow[]>
   /** Ends one in force. False when there is none. */
-  endDelegation(tenant: string, delegationId: string, by: string, at: number): Promise<boolean>
+  endDelegation(tenant: string, delegationId: string, end: DelegationEnd): Promise<boolean>
   /** Records the end of approvals and break-glass exceptions whose time has passed at this time (milliseconds since the epoch); returns the ids of the
    * requests that nobody decided. */
   endExpired(at: number): Promise<readonly string[]>

@@ -3,6 +3,13 @@ import { recordIn } from '../json/unchecked-json.ts'
 
 export type ReceiptState = 'current' | 'superseded' | 'revoked' | 'consumed'
 
+/** Who ended a receipt, when and why. */
+export interface ReceiptEnd {
+  readonly at: number
+  readonly by: string
+  readonly reason: string
+}
+
 export interface Receipts {
   /** For any tenant: a verifier has a token, not a key. Null when this store never issued it. */
   state(decisionId: string): Promise<ReceiptState | null>
@@ -11,7 +18,7 @@ export interface Receipts {
   /** Marks the receipt used; true for exactly one caller, ever. */
   consume(decisionId: string, at: number): Promise<boolean>
   /** Marks the receipt superseded by another decision than a newer one of its scope. */
-  supersede(tenant: string, decisionId: string, reason: string, by: string, at: number): Promise<void>
+  supersede(tenant: string, decisionId: string, end: ReceiptEnd): Promise<void>
   /** True when the decision exists for the tenant; revoking twice is no error. */
   revoke(tenant: string, decisionId: string, reason: string, by: string, at: number): Promise<boolean>
 }

@@ -6,7 +6,7 @@ import type { Route } from '../routing/route.ts'
 import { readListenerCertificate } from './listener-certificate.ts'
 import type { TlsConfig, TlsSettings } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
-import { mistakeAt, unreadable } from '../settings/mistake-collector.ts'
+import { mistakeAt, accessProblem } from '../settings/mistake-collector.ts'
 import { assertNoSpecialFile, readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 /** Reported at the start, not by the first connection that cannot be intercepted or the first call that cannot be forwarded. */
@@ -85,14 +85,14 @@ function checkBundle(pointer: string, file: string | undefined): readonly Locate
   if (missing.length > 0) return missing
   const fix = 'name a PEM file of the authorities that the certificate of the upstream may come from'
   let text = ''
-  const unread = faultOf(() => {
+  const unread = readFailure(() => {
     text = readRegularFile(file, 'utf8')
   })
   if (unread !== null) return [mistakeAt(pointer, `${file} cannot be read (${unread})`, fix)]
   const certificates = text.match(CERTIFICATE) ?? []
   if (certificates.length === 0) return [mistakeAt(pointer, `${file} holds no certificate in PEM`, fix)]
   return certificates.flatMap((pem, index) => {
-    const fault = faultOf(() => new X509Certificate(pem))
+    const fault = readFailure(() => new X509Certificate(pem))
     return fault === null
       ? []
       : [mistakeAt(pointer, `certificate ${index + 1} of ${file} cannot be read (${fault})`, fix)]
@@ -103,7 +103,7 @@ function checkBundle(pointer: string, file: string | undefined): readonly Locate
 export function checkRsaKey(pointer: string, file: string): readonly LocatedMistake[] {
   const missing = checkFile(pointer, file)
   if (missing.length > 0) return missing
-  const fault = faultOf(() => {
+  const fault = readFailure(() => {
     const { asymmetricKeyType } = createPrivateKey(readRegularFile(file))
     if (asymmetricKeyType !== 'rsa') throw new Error(`its type is ${asymmetricKeyType}`)
   })
@@ -114,11 +114,11 @@ export function checkRsaKey(pointer: string, file: string): readonly LocatedMist
 /** A file that is read later must be there and readable now. */
 export function checkFile(pointer: string, file: string): readonly LocatedMistake[] {
   const isFolder = statsOf(file)?.isDirectory() === true
-  const fault = unreadable(file) ?? (isFolder ? 'it is a folder' : faultOf(() => assertNoSpecialFile(file)))
+  const fault = accessProblem(file) ?? (isFolder ? 'it is a folder' : readFailure(() => assertNoSpecialFile(file)))
   return fault === null ? [] : [mistakeAt(pointer, `${file} cannot be read (${fault})`, 'paths start at this file')]
 }
 
-function faultOf(read: () => unknown): string | null {
+function readFailure(read: () => unknown): string | null {
   try {
     read()
     return null

@@ -4,8 +4,7 @@
  */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import type { Result } from '../../engine/internal.ts'
-import { messageOf } from '../errors/startup-error.ts'
-import { readRegularFile } from '../runtime/regular-file.ts'
+import { pemFault, readPem, type PemFault } from './pem-file.ts'
 
 interface AuthorityFiles {
   readonly certificate: string
@@ -22,44 +21,23 @@ export interface GivenAuthority {
   readonly notAfter: number
 }
 
-/** The fault, and in which of the two files it is. */
-interface AuthorityFault {
-  readonly file: keyof AuthorityFiles
-  readonly reason: string
-}
-
 /** Does not check the expiry: the caller that signs with it checks `notAfter`. */
-export function readGivenAuthority(files: AuthorityFiles): Result<GivenAuthority, AuthorityFault> {
-  const certificate = parsed('certificate', files, (pem) => ({ pem, parsed: new X509Certificate(pem) }))
+export function readGivenAuthority(files: AuthorityFiles): Result<GivenAuthority, PemFault<keyof AuthorityFiles>> {
+  const certificate = readPem('certificate', files.certificate, (pem) => ({ pem, parsed: new X509Certificate(pem) }))
   if (!certificate.ok) return certificate
-  const key = parsed('key', files, (pem) => createPrivateKey(pem))
+  const key = readPem('key', files.key, (pem) => createPrivateKey(pem))
   if (!key.ok) return key
   const { pem, parsed: authority } = certificate.value
-  if (!authority.ca) return fault('certificate', 'it may not sign other certificates (it is not a CA)')
-  if (!authority.checkPrivateKey(key.value)) return fault('certificate', `it does not belong to the key ${files.key}`)
-  if (!isUsable(key.value)) return fault('key', 'it is neither EC P-256 nor RSA')
+  if (!authority.ca) return pemFault('certificate', 'it may not sign other certificates (it is not a CA)')
+  if (!authority.checkPrivateKey(key.value))
+    return pemFault('certificate', `it does not belong to the key ${files.key}`)
+  if (!isUsable(key.value)) return pemFault('key', 'it is neither EC P-256 nor RSA')
   const notAfter = authority.validToDate.getTime()
   return { ok: true, value: { pem, first: authority.toString(), key: key.value, notAfter } }
-}
-
-function parsed<T>(
-  file: keyof AuthorityFiles,
-  files: AuthorityFiles,
-  parse: (pem: string) => T,
-): Result<T, AuthorityFault> {
-  try {
-    return { ok: true, value: parse(readRegularFile(files[file], 'utf8')) }
-  } catch (error) {
-    return fault(file, `it holds no ${file === 'key' ? 'private key' : 'certificate'} in PEM (${messageOf(error)})`)
-  }
 }
 
 function isUsable({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
   return (
     asymmetricKeyType === 'rsa' || (asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1')
   )
-}
-
-function fault(file: keyof AuthorityFiles, reason: string): { readonly ok: false; readonly problem: AuthorityFault } {
-  return { ok: false, problem: { file, reason } }
 }

@@ -144,7 +144,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     this.#options.onAnswer()
     watcher?.head(status, headers)
     response.off('close', this.#onClientClose)
-    const fields = clientHeaders(rawFields(controller.rawHeaders, headers), headers.connection, ownHeaders)
+    const fields = clientHeaders(answerFields(controller.rawHeaders, headers), headers.connection, ownHeaders)
     const onEnd = (received: number): void => {
       this.#bytes = received
       watcher?.end()
@@ -161,7 +161,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   ): void {
     const { request, response, watcher, ownHeaders } = this.#options
     if (this.#isClientGone) return
-    const raw = rawFields(controller.rawHeaders, headers)
+    const raw = answerFields(controller.rawHeaders, headers)
     if (status < 200) {
       this.#informational ??= passInformational(request, response)
       return this.#informational.pass(status, raw, headers)
@@ -320,7 +320,7 @@ function mayEndInTrailers(
   return hasBody && httpVersion !== '1.0' && headers['content-length'] === undefined
 }
 
-function rawFields(
+function answerFields(
   raw: Dispatcher.DispatchController['rawHeaders'],
   parsed: IncomingHttpHeaders,
 ): readonly (Buffer | string)[] {

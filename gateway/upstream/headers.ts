@@ -243,7 +243,7 @@ function isLeft(name: string): boolean {
  * The fields of a request that another proxy sends. That proxy may drop the fields of its connection, so no rule may
  * read them: they are absent here too. `Upgrade` stays, since it may switch protocols.
  */
-export function askedHead({ headers, rawHeaders }: ReceivedHead): SentHead {
+export function headOfProxy({ headers, rawHeaders }: ReceivedHead): SentHead {
   const left = rawHeaders.filter((_, index) => !isLeft((rawHeaders[index - (index % 2)] ?? '').toLowerCase()))
   const fields: IncomingHttpHeaders = new Fields()
   for (const name in headers) if (!isLeft(name)) fields[name] = headers[name]
@@ -267,7 +267,7 @@ export function namedAway({ headers }: ReceivedHead): string | null {
  * Fields for the gateway's own request, with the credentials of the call's caller.
  * @param isDropped fields that belong to the message of the call alone
  */
-export function questionHeaders(
+export function ownRequestHeaders(
   { rawHeaders }: Pick<Call, 'rawHeaders'>,
   isDropped: (name: string) => boolean,
 ): string[] {

@@ -109,7 +109,7 @@ class Http2Exchange implements Dispatcher.DispatchController {
     })
     stream.on('data', (bytes: Buffer) => this.#tell(() => this.#handler.onResponseData?.(this, bytes)))
     // A stream that was reset, or lost with its connection, emits this event too.
-    stream.on('end', () => (this.#hasBegun && isWhole(stream) ? this.#finish() : this.#onReset(stream)))
+    stream.on('end', () => (this.#hasBegun && hasEndedWhole(stream) ? this.#finish() : this.#onReset(stream)))
     stream.on('error', (error) => this.#fail(this.#lossOf(stream, causeOf(error))))
     stream.on('close', () => this.#onReset(stream))
   }
@@ -186,7 +186,7 @@ class Http2Exchange implements Dispatcher.DispatchController {
   }
 }
 
-function isWhole({ rstCode }: ClientHttp2Stream): boolean {
+function hasEndedWhole({ rstCode }: ClientHttp2Stream): boolean {
   return (rstCode ?? 0) === http2().constants.NGHTTP2_NO_ERROR
 }
 

@@ -38,7 +38,7 @@ export function createHttp2Origin(origin: string, options: Http2OriginOptions): 
   let current: ClientHttp2Session | null = null
   const sessionNow = (): ClientHttp2Session => {
     if (current !== null && !current.closed && !current.destroyed) return current
-    const session = openSession(origin, options)
+    const session = openHttp2Session(origin, options)
     const forget = (): void => {
       if (current === session) current = null
     }
@@ -65,7 +65,7 @@ export function createHttp2Origin(origin: string, options: Http2OriginOptions): 
   }
 }
 
-function openSession(origin: string, { connectMs, ca, lookup }: Http2OriginOptions): ClientHttp2Session {
+function openHttp2Session(origin: string, { connectMs, ca, lookup }: Http2OriginOptions): ClientHttp2Session {
   const options = {
     settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
     // The upstream judges repeated fields, as over HTTP/1.1.

@@ -18,12 +18,12 @@ import { readRegularFile } from '../runtime/regular-file.ts'
 export type UpstreamRoute = Pick<Route, 'name' | 'protocol' | 'upstream' | 'upstream_protocol' | 'timeout' | 'tls'>
 
 /** Sends the gateway's own requests to an upstream. */
-interface Asker {
+interface OwnRequests {
   /** Rejects with an error of undici, of the connection, or with the reason of the signal. */
-  request(question: UpstreamQuestion): Promise<Dispatcher.ResponseData>
+  request(question: UpstreamRequest): Promise<Dispatcher.ResponseData>
 }
 
-interface UpstreamQuestion {
+interface UpstreamRequest {
   readonly path: string
   readonly method: string
   readonly headers: string[] | Readonly<Record<string, string>>
@@ -36,7 +36,7 @@ type ReachedBy = Pick<Call, 'origin' | 'headers'> & { readonly route: UpstreamRo
 
 export interface Upstreams {
   /** Uses the route's version of HTTP. */
-  askerOf(call: Pick<ReachedBy, 'origin' | 'route'>): Asker
+  ownRequestsOf(call: Pick<ReachedBy, 'origin' | 'route'>): OwnRequests
   /** Sends the call itself. @param isUpgrade HTTP/2 has no such switch, so HTTP/1.1 is used */
   dispatcherOf(call: ReachedBy, isUpgrade: boolean): RequestDispatcher
   /** Connections and requests of each pool, by origin. */
@@ -72,7 +72,7 @@ class UpstreamPools implements Upstreams {
     this.#egress = egress
   }
 
-  askerOf(call: Pick<ReachedBy, 'origin' | 'route'>): Asker {
+  ownRequestsOf(call: Pick<ReachedBy, 'origin' | 'route'>): OwnRequests {
     return call.route.upstream_protocol === 'http2'
       ? askerBy(this.#http2Origin(call.route, call.origin))
       : this.#poolOf(call)
@@ -85,14 +85,14 @@ class UpstreamPools implements Upstreams {
   inspect(): readonly object[] {
     return [
       ...[...this.#ofRoutes, ...this.#named].map(([key, { stats }]) => ({
-        origin: originOf(key),
+        origin: hostOfPool(key),
         protocol: 'http1',
         connected: stats.connected,
         free: stats.free,
         running: stats.running,
         queued: stats.queued,
       })),
-      ...[...this.#http2.keys()].map((key) => ({ origin: originOf(key), protocol: 'http2' })),
+      ...[...this.#http2.keys()].map((key) => ({ origin: hostOfPool(key), protocol: 'http2' })),
     ]
   }
 
@@ -109,7 +109,7 @@ class UpstreamPools implements Upstreams {
     if (route.upstream === undefined) return this.#namedPool(route, origin)
     const known = this.#byRoute.get(route)
     if (known !== undefined) return known
-    const key = keyOf(route, origin)
+    const key = poolKey(route, origin)
     const pool = this.#ofRoutes.get(key) ?? openPoolFor(origin, route, {})
     this.#ofRoutes.set(key, pool)
     this.#byRoute.set(route, pool)
@@ -117,7 +117,7 @@ class UpstreamPools implements Upstreams {
   }
 
   #namedPool(route: UpstreamRoute, origin: string): UndiciPoolType {
-    const key = keyOf(route, origin)
+    const key = poolKey(route, origin)
     const pool = this.#named.get(key) ?? openPoolFor(origin, route, guardOf(origin, this.#egress))
     this.#named.set(key, pool)
     return pool
@@ -125,7 +125,7 @@ class UpstreamPools implements Upstreams {
 
   #http2Origin(route: UpstreamRoute, origin: string): Http2Origin {
     const guard = route.upstream === undefined ? guardOf(origin, this.#egress) : {}
-    const key = `${keyOf(route, origin)} ${guard.lookup === undefined}`
+    const key = `${poolKey(route, origin)} ${guard.lookup === undefined}`
     const known = this.#http2.get(key) ?? openHttp2(origin, route, guard)
     this.#http2.set(key, known)
     return known
@@ -141,7 +141,7 @@ export function goesByHttp2({ headers, route }: Pick<ReachedBy, 'headers' | 'rou
   return route.upstream === undefined && signsAuthority(headers)
 }
 
-function askerBy(origin: Http2Origin): Asker {
+function askerBy(origin: Http2Origin): OwnRequests {
   return {
     request({ path, method, headers, body = null, signal }) {
       const fields = Array.isArray(headers) ? headers : Object.entries(headers).flat()
@@ -155,12 +155,12 @@ function askerBy(origin: Http2Origin): Asker {
   }
 }
 
-function keyOf({ timeout, tls }: UpstreamRoute, origin: string): string {
+function poolKey({ timeout, tls }: UpstreamRoute, origin: string): string {
   return `${origin} ${timeout.connect} ${timeout.headers} ${timeout.idle} ${tls.upstream_ca ?? ''}`
 }
 
 /** Without a user and password. */
-function originOf(key: string): string {
+function hostOfPool(key: string): string {
   const [origin = ''] = key.split(' ', 1)
   return URL.parse(origin)?.host ?? origin
 }

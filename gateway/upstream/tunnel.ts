@@ -5,7 +5,7 @@ import type { Authority } from '../network/authority.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 /** Checks the first bytes of a client before any of them is sent. */
-export interface Doorkeeper {
+export interface BeginningCheck {
   feed(bytes: Buffer): void
   /** False closes the tunnel. */
   readonly verdict: Promise<boolean>
@@ -14,12 +14,12 @@ export interface Doorkeeper {
 }
 
 /** @returns null when the first bytes suffice: then everything passes */
-type AskDoorkeeper = (first: Buffer) => Doorkeeper | null
+type CheckBeginning = (first: Buffer) => BeginningCheck | null
 
 interface TunnelOptions {
   /** Silence after which the tunnel is closed, milliseconds; 0: no limit. */
   readonly idleMs: number
-  readonly ask: AskDoorkeeper
+  readonly ask: CheckBeginning
   /** Called with the bytes that the destination sent. */
   readonly onEnd?: (received: number) => void
 }
@@ -85,14 +85,14 @@ function closeTogether(client: Socket, destination: Socket, end: () => void): vo
 }
 
 /** The client's first bytes wait for the doorkeeper's verdict; all that follows is piped. */
-function passBeginning(client: Socket, destination: Socket, ask: AskDoorkeeper, end: () => void): void {
+function passBeginning(client: Socket, destination: Socket, ask: CheckBeginning, end: () => void): void {
   const held: Buffer[] = []
-  let keeper: Doorkeeper | null = null
+  let check: BeginningCheck | null = null
   let timer: NodeJS.Timeout | undefined
   const goOn = (): void => {
     clearTimeout(timer)
     client.off('data', onData).off('end', onEnd).off('close', stop)
-    const watch = keeper?.watch
+    const watch = check?.watch
     watch?.on('error', end).pipe(destination)
     const taker = watch ?? destination
     for (const bytes of held) taker.write(bytes)
@@ -102,17 +102,17 @@ function passBeginning(client: Socket, destination: Socket, ask: AskDoorkeeper, 
   }
   const stop = (): void => clearTimeout(timer)
   // First bytes that stay incomplete do not show a destination.
-  const onEnd = (): void => (keeper === null ? goOn() : end())
+  const onEnd = (): void => (check === null ? goOn() : end())
   const onData = (bytes: Buffer): void => {
     const isFirst = held.length === 0
     held.push(bytes)
     if (isFirst) {
-      keeper = ask(bytes)
-      if (keeper === null) return goOn()
+      check = ask(bytes)
+      if (check === null) return goOn()
       timer = setTimeout(end, BEGINNING_MS)
-      void keeper.verdict.then((isGood) => (isGood && !client.destroyed ? goOn() : end()))
+      void check.verdict.then((isGood) => (isGood && !client.destroyed ? goOn() : end()))
     }
-    keeper?.feed(bytes)
+    check?.feed(bytes)
   }
   // A socket emits its end whether anybody listens or not: that may have happened while the destination was connected
   // to.

@@ -42,7 +42,7 @@ export function readOperations(text: string): OperationTable {
   const root: unknown = document.value.root
   const paths = recordIn(recordIn(root)['paths'])
   const operations = Object.entries(paths).flatMap(([path, item]) =>
-    methodsOf(item, root).map((method) => {
+    itemMethods(item, root).map((method) => {
       const basePaths = ownBasePaths(item, method, root)
       return { method, path, ...(basePaths !== null && { basePaths }) }
     }),
@@ -60,12 +60,12 @@ function ownBasePaths(item: unknown, method: string, root: unknown): readonly st
 }
 
 /** Also those behind a `$ref`; every method where it leads nowhere, so that no sibling stands for its path. */
-function methodsOf(item: unknown, root: unknown): readonly string[] {
+function itemMethods(item: unknown, root: unknown): readonly string[] {
   if (!isJsonObject(item)) return []
   const own = METHODS.filter((method) => Object.hasOwn(item, method.toLowerCase()))
   if (typeof item['$ref'] !== 'string') return own
   const target = resolveRef(root, item['$ref'])
-  return target.kind === 'resolved' ? [...new Set([...own, ...methodsOf(target.value, root)])] : METHODS
+  return target.kind === 'resolved' ? [...new Set([...own, ...itemMethods(target.value, root)])] : METHODS
 }
 
 /**
@@ -192,7 +192,7 @@ function hasOthers(bases: readonly Base[], method: string, path: string): boolea
   const found: OperationTemplate[] = []
   for (const base of bases) {
     const rest = belowBase(base, reading)
-    if (rest !== null) collectMatches(base.root, rest.loose, 0, null, found)
+    if (rest !== null) collectMatches(base.root, 0, { loose: rest.loose, method: null, found })
   }
   return found.some((template) => template.method !== method)
 }
@@ -239,7 +239,7 @@ function writtenNames(path: string): readonly string[] {
 
 function addTemplate(root: Node, method: string, path: string): void {
   const written = writtenNames(templateOf(path))
-  const parts = written.map(partOf).filter((part) => part.kind !== 'literal' || part.text !== '')
+  const parts = written.map(templatePart).filter((part) => part.kind !== 'literal' || part.text !== '')
   if (REST.test(written.at(-1) ?? '')) parts.splice(-1, 1, { kind: 'rest' })
   let node = root
   for (const part of parts) node = childFor(node, part)
@@ -248,7 +248,7 @@ function addTemplate(root: Node, method: string, path: string): void {
   node.templates.set(method, known)
 }
 
-function partOf(segment: string): TemplatePart {
+function templatePart(segment: string): TemplatePart {
   if (!segment.includes('{')) return { kind: 'literal', text: segment }
   if (/^\{[^{}]*\}$/.test(segment)) return { kind: 'parameter' }
   const source = segment
@@ -301,7 +301,7 @@ interface TemplateMatch {
 /** All that match the loosest reading, but for those that every router leaves to a sibling that says the path literally (OpenAPI 3.1, Path Templating). */
 function matchesOf(root: Node, method: string, { loose, written }: PathReading): readonly TemplateMatch[] {
   const found: OperationTemplate[] = []
-  collectMatches(root, loose, 0, method, found)
+  collectMatches(root, 0, { loose, method, found })
   const [only, ...others] = found
   const kept =
     only === undefined || others.length === 0
@@ -310,14 +310,15 @@ function matchesOf(root: Node, method: string, { loose, written }: PathReading):
   return kept.map((template) => ({ template, isWritten: isWrittenAs(template, written) }))
 }
 
-/** @param method null: any */
-function collectMatches(
-  node: Node,
-  loose: readonly LooseSegment[],
-  index: number,
-  method: string | null,
-  found: OperationTemplate[],
-): void {
+interface MatchSearch {
+  readonly loose: readonly LooseSegment[]
+  /** Null: any. */
+  readonly method: string | null
+  readonly found: OperationTemplate[]
+}
+
+function collectMatches(node: Node, index: number, search: MatchSearch): void {
+  const { loose, method, found } = search
   const segment = loose[index]
   if (segment === undefined) {
     const ending = method === null ? [...node.templates.values()].flat() : node.templates.get(method)
@@ -329,12 +330,12 @@ function collectMatches(
   const readings = isLast && segment.folded.includes('.') ? withoutFormats(segment.folded) : [segment.folded]
   for (const text of readings) {
     const literal = node.literals.get(text)
-    if (literal !== undefined) collectMatches(literal, loose, index + 1, method, found)
+    if (literal !== undefined) collectMatches(literal, index + 1, search)
   }
   for (const { pattern, node: child } of node.mixed)
-    if (readings.some((text) => pattern.test(text))) collectMatches(child, loose, index + 1, method, found)
-  if (node.parameter !== null) collectMatches(node.parameter, loose, index + 1, method, found)
-  if (node.rest !== null) collectMatches(node.rest, loose, loose.length, method, found)
+    if (readings.some((text) => pattern.test(text))) collectMatches(child, index + 1, search)
+  if (node.parameter !== null) collectMatches(node.parameter, index + 1, search)
+  if (node.rest !== null) collectMatches(node.rest, loose.length, search)
 }
 
 /** True where `one` has a name wherever `other` has one, and the path itself says those that only `one` has. */

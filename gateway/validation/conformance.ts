@@ -4,7 +4,7 @@ import { readStrictJson } from '../json/strict-json.ts'
 import { templateOf } from './api-operations.ts'
 import type { CheckedContract, ContractPart, MessageSide } from './contract.ts'
 import type { AnswerMessage, Conformance, HttpMessage, RequestMessage, Violation } from './message.ts'
-import { cookiesOf, parametersOf, pathValues, valueOf, type RequestValues } from './parameters.ts'
+import { cookiesOf, operationParameters, pathValues, parameterValue, type RequestValues } from './parameters.ts'
 
 interface FoundBody {
   readonly name: string
@@ -73,10 +73,10 @@ function checkParameters(
 ): CheckedMessage {
   const violations: Violation[] = []
   const notes: string[] = []
-  for (const parameter of parametersOf(contract, item, operation)) {
+  for (const parameter of operationParameters(contract, item, operation)) {
     const { place, name, isRequired, schemaAt } = parameter
     const where = `${place}.${name}`
-    const { given, isRead } = valueOf(parameter, values)
+    const { given, isRead } = parameterValue(parameter, values)
     if (!isRead) notes.push(`${where} is written in a way that is not read`)
     else if (given === undefined) {
       if (isRequired) violations.push({ where, message: 'is required' })

@@ -91,7 +91,7 @@ class OpenedContract implements CheckedContract {
       code: { regExp: linear },
     })
     addFormats.default(made)
-    made.addSchema({ ...Object(plain(this.#whole.value, side)), $id: ROOT }, ROOT, undefined, false)
+    made.addSchema({ ...Object(plainSchemas(this.#whole.value, side)), $id: ROOT }, ROOT, undefined, false)
     this.#compilers.set(key, made)
     return made
   }
@@ -101,7 +101,7 @@ class OpenedContract implements CheckedContract {
     const reference = value['$ref']
     if (typeof reference !== 'string' || !reference.startsWith('#')) return { value, at }
     const pointer = decodeURIComponent(reference.slice(1))
-    return this.#follow(valueAt(this.#whole.value, pointer), pointer, hops + 1)
+    return this.#follow(pointedValue(this.#whole.value, pointer), pointer, hops + 1)
   }
 }
 
@@ -117,7 +117,7 @@ const linear = Object.assign(
 
 const MAX_HOPS = 32
 
-function valueAt(root: unknown, pointer: string): unknown {
+function pointedValue(root: unknown, pointer: string): unknown {
   let value = root
   for (const token of pointer.split('/').slice(1)) {
     const name = nameOfToken(token)
@@ -132,7 +132,7 @@ function valueAt(root: unknown, pointer: string): unknown {
  * OpenAPI's own schema forms as JSON Schema (2020-12): `nullable`, exclusive bounds as booleans, and required properties that
  * belong to the other direction only.
  */
-function plain(value: unknown, side: MessageSide): unknown {
+function plainSchemas(value: unknown, side: MessageSide): unknown {
   const made = new Map<object, unknown>()
   const copy = (held: unknown): unknown => {
     if (typeof held !== 'object' || held === null) return held

@@ -65,9 +65,12 @@ function violationsOf(stated: StatedOperation, schema: GraphQLSchema): readonly 
   const check = (rules: typeof specifiedRules): readonly GraphQLError[] =>
     validate(schema, document, rules, { maxErrors: MAX_LISTED, hideSuggestions: true })
   const found = [
-    ...check(WITHOUT_VALUES).map((error) => ({ where: placeOf(error), message: error.message.replace(/\.$/, '') })),
+    ...check(WITHOUT_VALUES).map((error) => ({
+      where: errorLocation(error),
+      message: error.message.replace(/\.$/, ''),
+    })),
     ...check([ValuesOfCorrectTypeRule]).map((error) => ({
-      where: placeOf(error),
+      where: errorLocation(error),
       message: 'is not of the type that is asked for',
     })),
   ]
@@ -75,7 +78,7 @@ function violationsOf(stated: StatedOperation, schema: GraphQLSchema): readonly 
   return found.length > 0 || operation === undefined ? found : ofVariables(operation, stated.variables, schema)
 }
 
-function placeOf({ locations }: GraphQLError): string {
+function errorLocation({ locations }: GraphQLError): string {
   const [place] = locations ?? []
   return place === undefined ? 'query' : `query:${place.line}:${place.column}`
 }

@@ -17,7 +17,7 @@ interface MessageParameter {
 }
 
 /** Those of the path item, and those of the operation in their place. */
-export function parametersOf(
+export function operationParameters(
   contract: CheckedContract,
   item: ContractPart,
   operation: ContractPart,
@@ -49,7 +49,7 @@ const COLLECTIONS: Readonly<Record<string, readonly [style: string, isExploded: 
 
 function readParameter(contract: CheckedContract, part: ContractPart): MessageParameter | null {
   const { name, in: place, required, style, explode, collectionFormat, type } = part.value
-  if (typeof name !== 'string' || !isPlace(place)) return null
+  if (typeof name !== 'string' || !isParameterLocation(place)) return null
   if (place === 'header' && NOT_PARAMETERS.has(name.toLowerCase())) return null
   // Swagger 2.0 writes the schema into the parameter itself.
   const schema = contract.member(part, 'schema') ?? (typeof type === 'string' ? part : null)
@@ -72,7 +72,7 @@ function readParameter(contract: CheckedContract, part: ContractPart): MessagePa
   }
 }
 
-function isPlace(value: unknown): value is ParameterLocation {
+function isParameterLocation(value: unknown): value is ParameterLocation {
   return PLACES.has(value)
 }
 
@@ -94,7 +94,7 @@ interface GivenValue {
   readonly isRead: boolean
 }
 
-export function valueOf(parameter: MessageParameter, values: RequestValues): GivenValue {
+export function parameterValue(parameter: MessageParameter, values: RequestValues): GivenValue {
   const { name, place, isArray, isObject, isExploded, style } = parameter
   if (place === 'query') return queryValue(parameter, values.query)
   const text =

@@ -1,7 +1,7 @@
 /** The proxy, and what judges calls: every listener of calls, checks and decisions shares it. */
 import { createAuthorities, type Authorities } from '../tls/authorities.ts'
 import { bodyPace, createBodies } from '../listen/bodies.ts'
-import { entryOf } from '../listen/secure-entry.ts'
+import { listenerEntry } from '../listen/secure-entry.ts'
 import { createProxy } from '../enforce/proxy.ts'
 import { noteHeldMerges } from '../merge-checks/held-merges.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -30,9 +30,9 @@ export async function openJudging(
   const bodies = createBodies(memory, () => bodyPace(settings().config.limits))
   const judging = { settings, flow, store, keys, baselines, monitoring, breakGlass, bodies, observer, decisionLog }
   const shared = { ...judging, authorities, metrics, logger, now }
-  const noteHeldCall = noteHeldMerges({ settings, store, logger, now })
-  const entry = entryOf('proxy', { settings, metrics, logger })
-  const proxy = createProxy({ ...shared, noteHeldCall, entry, consumers, ownPorts: () => ownPorts })
+  const notePendingCall = noteHeldMerges({ settings, store, logger, now })
+  const entry = listenerEntry('proxy', { settings, metrics, logger })
+  const proxy = createProxy({ ...shared, notePendingCall, entry, consumers, ownPorts: () => ownPorts })
   store.changes.subscribe(({ kind }) => {
     if (kind === 'approval') proxy.approvalDecided()
   })

@@ -7,7 +7,7 @@ import type { GrpcListener } from '../ext-authz/grpc-listener.ts'
 import { createHttpAuthz } from '../ext-authz/http.ts'
 import type { Hub, HubDeps } from '../hub/listener.ts'
 import type { Webhooks, WebhooksDeps } from '../kubernetes/webhooks.ts'
-import { entryOf } from '../listen/secure-entry.ts'
+import { listenerEntry } from '../listen/secure-entry.ts'
 import { createMergeChecks } from '../merge-checks/merge-checks.ts'
 import { sniffing } from '../protocols/kubernetes/change.ts'
 import { createScmAccess } from '../scm/access.ts'
@@ -30,7 +30,7 @@ export async function createTrafficListeners(
   const { store, keys, bodies } = shared
   const settings = live.current
   const { config } = settings()
-  const entry = (name: SecureListener) => entryOf(name, { settings, metrics, logger })
+  const entry = (name: SecureListener) => listenerEntry(name, { settings, metrics, logger })
   const signer = () => keys.signer()
   const statusLists = createStatusPublisher({ store, signer, config: () => settings().config, now })
   const receiptChanged = (decisionId: string): void => {

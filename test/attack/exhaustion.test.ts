@@ -45,7 +45,7 @@ async function decisions(count: number, length: number) {
   const request = (index: number): VerdictRequest => ({
     route,
     caller: { tenant: 'local', audience: null },
-    subject: { name: 'x', target: `tools#resource/${index}`, scope: null },
+    resource: { name: 'x', target: `tools#resource/${index}`, scope: null },
     change: {
       kind: 'contract',
       baseline: { ...offered, artifactId: 'tools', route: 'tools', source: 'first_use', setAt: 0, setBy: 'x' },

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { readDocument } from '../../gateway/protocols/npm/document.ts'
+import { readPackageDocument } from '../../gateway/protocols/npm/document.ts'
 import { TarballError } from '../../gateway/protocols/npm/archive.ts'
 import { readTarball } from '../../gateway/protocols/npm/tarball.ts'
 
@@ -178,8 +178,8 @@ for (const [what, dist, isTaken] of [
       versions: { '1.0.0': { name: 'pets', version: '1.0.0', dist: dist === 'own' ? own : dist } },
       _attachments: { 'pets-1.0.0.tgz': { data: tarball.toString('base64') } },
     }
-    if (isTaken) assert.equal(readDocument('pets', document).kind, 'publication')
-    else assert.throws(() => readDocument('pets', document), /checksum/)
+    if (isTaken) assert.equal(readPackageDocument('pets', document).kind, 'publication')
+    else assert.throws(() => readPackageDocument('pets', document), /checksum/)
   })
 }
 
@@ -215,14 +215,14 @@ for (const [what, document] of [
   ),
 ] as const)
   test(`a publication with ${what} is not read`, () => {
-    assert.throws(() => readDocument('pets', document), /no single reading/)
+    assert.throws(() => readPackageDocument('pets', document), /no single reading/)
   })
 
 const address = (file: string) => ({ dist: { tarball: `http://r/@acme/pets/-/${file}` } })
 
 test('publications as clients write them are read', () => {
   for (const document of [publication({}, address('pets-1.0.1.tgz')), publication({ _id: undefined }), publication()])
-    assert.equal(readDocument('pets', document).kind, 'publication')
+    assert.equal(readPackageDocument('pets', document).kind, 'publication')
   const scoped = {
     _id: '@acme/pets',
     name: '@acme/pets',
@@ -230,5 +230,5 @@ test('publications as clients write them are read', () => {
     versions: { '1.0.1': { name: '@acme/pets', version: '1.0.1', ...address('@acme/pets-1.0.1.tgz') } },
     _attachments: { '@acme/pets-1.0.1.tgz': { data: TGZ } },
   }
-  assert.deepEqual(Object(readDocument('@acme/pets', scoped)).tags, ['latest'])
+  assert.deepEqual(Object(readPackageDocument('@acme/pets', scoped)).tags, ['latest'])
 })

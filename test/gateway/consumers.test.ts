@@ -156,7 +156,7 @@ suite('what was seen', () => {
     await observer.flush()
     const { config } = settings()()
     const seen = async (ids: readonly string[], isProxied: boolean) =>
-      (await observedConsumers(ids, isProxied, config, now, store))
+      (await observedConsumers({ ids, isProxied }, config, now, store))
         ?.map(({ name, uses }) => [name, uses[0]?.tool])
         .sort()
     assert.deepEqual(await seen(['tools/echo'], true), [
@@ -169,7 +169,7 @@ suite('what was seen', () => {
       ['agent:web', 'echo'],
     ])
     assert.equal(await seen(['tools/echo'], false), undefined)
-    assert.equal(await observedConsumers(['other'], false, config, now, store), null)
+    assert.equal(await observedConsumers({ ids: ['other'], isProxied: false }, config, now, store), null)
     now += 31 * DAY
     assert.deepEqual(await seen(['tools/echo'], true), [])
   })

@@ -166,14 +166,14 @@ test('only held merges of a known commit become a task, each once, and a failing
     base_sha: head,
     head_sha: head,
   })
-  const held = { tenant: 'local', subject: merge, envelope: { derivation: derivation('scm_a') }, approvalId: 'apr_1' }
+  const held = { tenant: 'local', resource: merge, envelope: { derivation: derivation('scm_a') }, approvalId: 'apr_1' }
   await note(held)
   isDown = false
   await note(held)
   await note(held)
   assert.equal(accepted.length, 1)
   await note({ ...held, approvalId: 'apr_2', envelope: {} })
-  await note({ ...held, approvalId: 'apr_3', subject: { ...merge, operation: 'deploy' } })
+  await note({ ...held, approvalId: 'apr_3', resource: { ...merge, operation: 'deploy' } })
   await note({ ...held, approvalId: 'apr_4', envelope: { derivation: derivation('scm_b') } })
   url = 'https://hub.test'
   await note({ ...held, approvalId: 'apr_5' })

@@ -1,5 +1,5 @@
 /** Finds the tools in a document, in any container: a list, a request, a record by name. */
-import { isRecord, locatedItems, memberOf, ROOT, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, ROOT, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
 import {
   GEMINI_FORM,
   GEMINI_HOSTED_FORM,
@@ -69,13 +69,9 @@ function isCachePoint(value: unknown): boolean {
 function namespaceEntries(item: Located): readonly ToolEntry[] {
   const entry = toolEntry(item)
   if (entry.form?.isNamespace !== true) return [entry]
-  const namespace = nameOf(item)
+  const namespace = textAt(item.value, 'name')
   const held = memberOf(item, 'tools')
   return [entry, ...(held === null ? [] : locatedItems(held).map((located) => ({ ...toolEntry(located), namespace })))]
-}
-
-function nameOf({ value }: Located): string | null {
-  return isRecord(value) && typeof value['name'] === 'string' ? value['name'] : null
 }
 
 /** Gemini's tools have no name and type: they are members of an object. */

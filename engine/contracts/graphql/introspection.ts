@@ -6,7 +6,7 @@ import { lookupTable } from '../../common/lookup-table.ts'
 import { GraphQLError } from 'graphql/error'
 import { parseConstValue } from 'graphql/language'
 import { fail, ok, type Result } from '../../common/result.ts'
-import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, pointerOf, recordOf, ROOT, stepInto, textAt, type Located } from '../../schema/located.ts'
 import type { SourceDocument } from '../document.ts'
 import { Faults } from './faults.ts'
 import { literalOf } from './literals.ts'
@@ -76,11 +76,16 @@ class IntrospectionReader {
     const directives = this.#byName(schema, 'directives', (item) => this.#directive(item))
     const roots = ROOT_KINDS.flatMap((kind): [RootKind, Reference][] => {
       const root = memberOf(schema, `${kind}Type`)
-      const name = root === null ? null : textIn(root, 'name')
+      const name = root === null ? null : textAt(root.value, 'name')
       return root === null || name === null ? [] : [[kind, { name, mark: pointerOf(root.at) }]]
     })
     return {
-      schema: { name: 'schema', mark: pointerOf(schema.at), description: textIn(schema, 'description'), usages: [] },
+      schema: {
+        name: 'schema',
+        mark: pointerOf(schema.at),
+        description: textAt(schema.value, 'description'),
+        usages: [],
+      },
       roots: new Map(roots),
       types: new Map([...types].filter(([name]) => !isReserved(name) && !STANDARD_SCALARS.has(name))),
       directives: new Map([...directives].filter(([name]) => !STANDARD_DIRECTIVES.has(name))),
@@ -89,28 +94,28 @@ class IntrospectionReader {
 
   #type(item: Located): NamedType {
     const element = elementOf(item)
-    const stated = textIn(item, 'kind') ?? ''
+    const stated = textAt(item.value, 'kind') ?? ''
     const kind = Object.hasOwn(KINDS, stated) ? KINDS[stated] : undefined
     if (kind === undefined) this.#faults.report(`the type ${element.name} has no kind that is known`, element.mark)
     if (kind === undefined || kind === 'scalar') {
       return {
         ...element,
         kind: 'scalar',
-        specifiedBy: textIn(item, 'specifiedByURL') ?? textIn(item, 'specifiedByUrl'),
+        specifiedBy: textAt(item.value, 'specifiedByURL') ?? textAt(item.value, 'specifiedByUrl'),
       }
     }
     if (kind === 'union') return { ...element, kind, members: this.#references(item, 'possibleTypes') }
     if (kind === 'enum') return { ...element, kind, values: this.#byName(item, 'enumValues', deprecableOf) }
     if (kind === 'input') {
       const fields = this.#byName(item, 'inputFields', (field) => this.#input(field))
-      return { ...element, kind, fields, isOneOf: recordOf(item)['isOneOf'] === true }
+      return { ...element, kind, fields, isOneOf: recordOf(item.value)['isOneOf'] === true }
     }
     const fields = this.#byName(item, 'fields', (field) => this.#field(field))
     return { ...element, kind, fields, interfaces: this.#references(item, 'interfaces') }
   }
 
   #directive(item: Located): DirectiveDefinition {
-    const { locations, isRepeatable } = recordOf(item)
+    const { locations, isRepeatable } = recordOf(item.value)
     const names = (Array.isArray(locations) ? locations : []).filter((name) => typeof name === 'string')
     const at = pointerOf(item.at)
     return {
@@ -128,7 +133,7 @@ class IntrospectionReader {
 
   #input(item: Located): InputValue {
     const type = this.#typeText(memberOf(item, 'type'), item)
-    const text = textIn(item, 'defaultValue')
+    const text = textAt(item.value, 'defaultValue')
     return { ...deprecableOf(item), type, defaultValue: text === null ? null : this.#literal(text, item) }
   }
 
@@ -146,7 +151,7 @@ class IntrospectionReader {
   }
 
   #typeText(type: Located | null, owner: Located): string {
-    const { kind, name } = type === null ? {} : recordOf(type)
+    const { kind, name } = type === null ? {} : recordOf(type.value)
     if (kind === 'LIST' || kind === 'NON_NULL') {
       const below = this.#typeText(type === null ? null : memberOf(type, 'ofType'), owner)
       return kind === 'LIST' ? `[${below}]` : `${below}!`
@@ -192,26 +197,20 @@ class IntrospectionReader {
 const LITERAL_DEPTH = 64
 const SHOWN_LITERAL = 80
 
-function recordOf({ value }: Located): JsonRecord {
-  return isRecord(value) ? value : {}
-}
-
-function textIn(owner: Located, member: string): string | null {
-  const value = recordOf(owner)[member]
-  return typeof value === 'string' ? value : null
-}
-
 function nameMember(item: Located): string {
-  return textIn(item, 'name') ?? ''
+  return textAt(item.value, 'name') ?? ''
 }
 
 function elementOf(item: Located): Element {
   // Some servers return an empty description if there is none.
-  const description = textIn(item, 'description') || null
+  const description = textAt(item.value, 'description') || null
   return { name: nameMember(item), mark: pointerOf(item.at), description, usages: [] }
 }
 
 function deprecableOf(item: Located): Deprecable {
-  const isDeprecated = recordOf(item)['isDeprecated'] === true
-  return { ...elementOf(item), deprecation: isDeprecated ? (textIn(item, 'deprecationReason') ?? NO_REASON) : null }
+  const isDeprecated = recordOf(item.value)['isDeprecated'] === true
+  return {
+    ...elementOf(item),
+    deprecation: isDeprecated ? (textAt(item.value, 'deprecationReason') ?? NO_REASON) : null,
+  }
 }

@@ -46,7 +46,7 @@ export class SdlElements {
     const applied = parts.map(({ directives }) => readApplied(directives, this.#imports))
     const element: Element = {
       name,
-      mark: startOf(leading?.name ?? {}),
+      mark: startOffset(leading?.name ?? {}),
       description: leading !== undefined && 'description' in leading ? (leading.description?.value ?? null) : null,
       usages: applied.flatMap(({ usages }) => usages),
     }
@@ -72,11 +72,11 @@ export class SdlElements {
     const applied = [definition, ...extensions].map(({ directives }) => readApplied(directives, this.#imports))
     const locations = definition.locations.map((node): [string, Reference] => [
       node.value,
-      { name: node.value, mark: startOf(node) },
+      { name: node.value, mark: startOffset(node) },
     ])
     return {
       name,
-      mark: startOf(definition.name),
+      mark: startOffset(definition.name),
       description: definition.description?.value ?? null,
       usages: applied.flatMap(({ usages }) => usages),
       deprecation: applied.find(({ deprecation }) => deprecation !== null)?.deprecation ?? null,
@@ -89,7 +89,7 @@ export class SdlElements {
   #deprecable(node: EnumValueDefinitionNode | FieldDefinitionNode | InputValueDefinitionNode): Deprecable {
     const { usages, deprecation } = readApplied(node.directives, this.#imports)
     const description = node.description?.value ?? null
-    return { name: node.name.value, mark: startOf(node.name), description, usages, deprecation }
+    return { name: node.name.value, mark: startOffset(node.name), description, usages, deprecation }
   }
 
   #input(node: InputValueDefinitionNode): InputValue {
@@ -115,7 +115,7 @@ export class SdlElements {
     const places = new Map<string, number>()
     for (const node of nodes) {
       const name = node.name.value
-      const [place, first] = [startOf(node.name), places.get(name)]
+      const [place, first] = [startOffset(node.name), places.get(name)]
       if (first !== undefined) this.#faults.reportDuplicate(`${name} of ${owner}`, place, first)
       else places.set(name, place)
       items.set(name, read(node))
@@ -124,11 +124,11 @@ export class SdlElements {
   }
 
   #references(owner: string, nodes: readonly NamedTypeNode[]): ReadonlyMap<string, Reference> {
-    return this.#byName(owner, nodes, (node) => ({ name: node.name.value, mark: startOf(node) }))
+    return this.#byName(owner, nodes, (node) => ({ name: node.name.value, mark: startOffset(node) }))
   }
 }
 
-export function startOf(node: { readonly loc?: { readonly start: number } | undefined }): number {
+export function startOffset(node: { readonly loc?: { readonly start: number } | undefined }): number {
   return node.loc?.start ?? 0
 }
 

@@ -32,7 +32,7 @@ import {
   type RootKind,
   type TypeKind,
 } from './schema.ts'
-import { SdlElements, startOf, type TypePart } from './sdl-elements.ts'
+import { SdlElements, startOffset, type TypePart } from './sdl-elements.ts'
 import { readApplied, readImports } from './usages.ts'
 
 /**
@@ -128,7 +128,7 @@ class SdlReader {
     const definition = this.#schemas.find((node) => node.kind === 'SchemaDefinition')
     const schema: Element = {
       name: 'schema',
-      mark: startOf(definition ?? this.#schemas[0] ?? {}),
+      mark: startOffset(definition ?? this.#schemas[0] ?? {}),
       description: definition?.description?.value ?? null,
       usages: this.#schemas.flatMap((part) => readApplied(part.directives, imports).usages),
     }
@@ -141,7 +141,11 @@ class SdlReader {
   #gather(node: DefinitionNode): void {
     if (node.kind === 'OperationDefinition' || node.kind === 'FragmentDefinition') {
       const fix = 'Give the schema (SDL, or the JSON of an introspection query).'
-      this.#faults.report('it holds an operation or a fragment, where a schema holds definitions', startOf(node), fix)
+      this.#faults.report(
+        'it holds an operation or a fragment, where a schema holds definitions',
+        startOffset(node),
+        fix,
+      )
     } else if (node.kind === 'SchemaDefinition' || node.kind === 'SchemaExtension') this.#gatherSchema(node)
     else if (node.kind === 'DirectiveDefinition' || node.kind === 'DirectiveExtension') this.#gatherDirective(node)
     else this.#gatherType(node)
@@ -150,7 +154,7 @@ class SdlReader {
   #gatherSchema(node: SchemaSyntax): void {
     const first = this.#schemas.find(({ kind }) => kind === 'SchemaDefinition')
     if (node.kind === 'SchemaDefinition' && first !== undefined) {
-      this.#faults.reportDuplicate('the schema', startOf(node), startOf(first))
+      this.#faults.reportDuplicate('the schema', startOffset(node), startOffset(first))
     }
     this.#schemas.push(node)
   }
@@ -162,7 +166,7 @@ class SdlReader {
     this.#directives.set(name, open)
     if (node.kind === 'DirectiveExtension') open.extensions.push(node)
     else if (open.definition !== null) {
-      this.#faults.reportDuplicate(`the directive @${name}`, startOf(node.name), startOf(open.definition.name))
+      this.#faults.reportDuplicate(`the directive @${name}`, startOffset(node.name), startOffset(open.definition.name))
     } else open.definition = node
   }
 
@@ -177,11 +181,11 @@ class SdlReader {
       return
     }
     if (open.kind !== kind) {
-      this.#faults.report(`the type ${name} is both ${open.kind} and ${kind}`, startOf(node.name))
+      this.#faults.report(`the type ${name} is both ${open.kind} and ${kind}`, startOffset(node.name))
     }
     const [first = node] = open.parts
     if (isDefinition && open.isDefined) {
-      this.#faults.reportDuplicate(`the type ${name}`, startOf(node.name), startOf(first.name))
+      this.#faults.reportDuplicate(`the type ${name}`, startOffset(node.name), startOffset(first.name))
     }
     // The definition comes first: its place is the place of the type.
     if (isDefinition) open.parts.unshift(node)
@@ -196,9 +200,9 @@ class SdlReader {
       for (const { operation, type } of operationTypes) {
         const first = roots.get(operation)
         if (first !== undefined) {
-          this.#faults.reportDuplicate(`the root of ${operation} operations`, startOf(type), first.mark)
+          this.#faults.reportDuplicate(`the root of ${operation} operations`, startOffset(type), first.mark)
         }
-        roots.set(operation, { name: type.name.value, mark: startOf(type) })
+        roots.set(operation, { name: type.name.value, mark: startOffset(type) })
       }
     }
     if (this.#schemas.some(({ kind }) => kind === 'SchemaDefinition')) return roots

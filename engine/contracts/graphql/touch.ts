@@ -205,7 +205,7 @@ class Trace {
 
   #variables(): void {
     for (const definition of this.#request.operation.variableDefinitions ?? []) {
-      const type = namedType(definition.type)
+      const type = innermostName(definition.type)
       const name = definition.variable.name.value
       this.#directives(definition.directives)
       if (!STANDARD_SCALARS.has(type) && !this.#touch(definition, this.#shape.types.get(type))) continue
@@ -257,6 +257,6 @@ class Trace {
   }
 }
 
-function namedType(node: TypeNode): string {
-  return node.kind === 'NamedType' ? node.name.value : namedType(node.type)
+function innermostName(node: TypeNode): string {
+  return node.kind === 'NamedType' ? node.name.value : innermostName(node.type)
 }

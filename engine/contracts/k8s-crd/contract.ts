@@ -175,15 +175,15 @@ const OBJECT: JsonRecord = {
 
 /** The schema of a resource, with what holds for every object. What it says of that restricts objects that were valid. */
 export function plainObjectSchema(schema: unknown): unknown {
-  return isRecord(schema) ? withImplied(plainCrdSchema(schema), OBJECT) : schema
+  return isRecord(schema) ? withImpliedMembers(plainCrdSchema(schema), OBJECT) : schema
 }
 
 /** What is malformed stays as it is. */
-function withImplied(stated: unknown, implied: unknown): unknown {
+function withImpliedMembers(stated: unknown, implied: unknown): unknown {
   if (stated === undefined) return implied
   if (Array.isArray(stated) && Array.isArray(implied)) return [...new Set([...implied, ...stated])]
   if (!isRecord(stated) || !isRecord(implied)) return stated
-  const members = Object.entries(implied).map(([name, part]) => [name, withImplied(stated[name], part)] as const)
+  const members = Object.entries(implied).map(([name, part]) => [name, withImpliedMembers(stated[name], part)] as const)
   return { ...stated, ...Object.fromEntries(members) }
 }
 

@@ -2,7 +2,7 @@
  * The OpenAPI contract for the comparison: one model for Swagger 2.0 and OpenAPI 3.0 to 3.2, read part by part on
  * demand. Malformed parts are read as absent and never throw.
  */
-import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, stepInto, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { Lifecycle } from '../../schema/annotations.ts'
 import type { SchemaDialect } from '../../schema/source.ts'
 import type { OpenApiDocuments } from '../documents.ts'
@@ -82,11 +82,6 @@ interface LocatedObject extends Located {
 
 function isLocatedObject(located: Located): located is LocatedObject {
   return isRecord(located.value)
-}
-
-export function textAt(value: JsonRecord, name: string): string | null {
-  const text = value[name]
-  return typeof text === 'string' ? text : null
 }
 
 export function pathItemsOf(contract: OpenApiContract, member: 'paths' | 'webhooks'): readonly PathItem[] {

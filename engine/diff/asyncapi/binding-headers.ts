@@ -1,7 +1,6 @@
 /** Message headers that one side describes in a binding (http, jms …) and the other side in the message itself. */
 import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
-import { isRecord, memberOf, type JsonRecord } from '../../schema/located.ts'
-import { recordOf } from './walk.ts'
+import { isRecord, memberOf, recordOf, type JsonRecord } from '../../schema/located.ts'
 
 /** Moves the headers of both sides into the message, so that they are compared as message headers. */
 export function withHeadersInMessage(

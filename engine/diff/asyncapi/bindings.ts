@@ -7,8 +7,8 @@ import { CHANNEL_ADDRESS, settingOf, type SettingKind } from './binding-settings
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import { type AsyncWalk, recordOf, memberIn } from './walk.ts'
+import { isRecord, memberOf, recordOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { type AsyncWalk, memberIn } from './walk.ts'
 import { keysOfBoth } from '../match.ts'
 
 /** The bindings of one object on both sides. */
@@ -141,7 +141,7 @@ class BindingComparison {
   #value(steps: readonly string[], held: Located | null, head: Located | null, kind: SettingKind | null): void {
     const fallback = settingOf(this.#protocol, steps)?.fallback ?? null
     const address = fallbackOf(this.#protocol, steps, this.#pair.address)
-    if (isEqual(inCanonicalOrder(held?.value ?? address), inCanonicalOrder(head?.value ?? address))) return
+    if (isEqual(sortedSet(held?.value ?? address), sortedSet(head?.value ?? address))) return
     // Another topic than the address may have been in force before it was named.
     const stated = fallback === CHANNEL_ADDRESS ? null : fallback
     const [before, after] = [held?.value ?? stated, head?.value ?? stated]
@@ -171,7 +171,7 @@ function statesNoLanguage(located: Located | null): boolean {
 }
 
 /** The lists of the binding specifications are sets: topics, policies, regions. */
-function inCanonicalOrder(value: unknown): unknown {
+function sortedSet(value: unknown): unknown {
   return Array.isArray(value) ? value.map((item: unknown) => canonicalJson(item)).sort(byCodeUnit) : value
 }
 

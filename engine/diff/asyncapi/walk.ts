@@ -2,7 +2,7 @@
 import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
-import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { memberOf, type Located } from '../../schema/located.ts'
 import type { ContractChange, ContractWalk, SchemaInUse } from '../contract-walk.ts'
 
 type AsyncApiChanges = ContractWalk<AsyncApiRuleId>
@@ -25,9 +25,4 @@ export function walkInto(
 
 export function memberIn(owner: Located | null, name: string): Located | null {
   return owner === null ? null : memberOf(owner, name)
-}
-
-/** The members of an object; none of another value. */
-export function recordOf(value: unknown): JsonRecord {
-  return isRecord(value) ? value : {}
 }

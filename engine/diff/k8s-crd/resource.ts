@@ -33,7 +33,7 @@ function compareScopeAndGroup({ spec: base }: Crd, { spec: head }: Crd, add: Add
 }
 
 /** The place of a changed member: in the head, or in the base when the head has none. */
-function placeOf(base: Located, head: Located | null) {
+function changedSide(base: Located, head: Located | null) {
   return head === null ? ({ side: 'base', located: base } as const) : ({ side: 'head', located: head } as const)
 }
 
@@ -43,7 +43,7 @@ function comparePreservedFields({ spec: base }: Crd, { spec: head }: Crd, add: A
   const [baseMember, headMember] = [memberOf(base, member), memberOf(head, member)]
   const [before, after] = [baseMember?.value === true, headMember?.value === true]
   if (before === after) return
-  const place = placeOf(baseMember ?? base, headMember)
+  const place = changedSide(baseMember ?? base, headMember)
   const rule = after ? 'crd-unknown-fields-preserved' : 'crd-unknown-fields-pruned'
   add({ ...place, rule, subject: member, before, after })
 }
@@ -99,7 +99,7 @@ function textItems(owner: Located, member: string): ReadonlyMap<string, Located>
 function compareConversion({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
   const [baseConversion, headConversion] = [memberOf(base, 'conversion'), memberOf(head, 'conversion')]
   const [before, after] = [strategyOf(baseConversion), strategyOf(headConversion)]
-  const place = { ...placeOf(baseConversion ?? base, headConversion), subject: 'conversion' }
+  const place = { ...changedSide(baseConversion ?? base, headConversion), subject: 'conversion' }
   if (before !== after) add({ ...place, rule: 'crd-conversion-changed', before, after })
   else if (after === 'Webhook' && !isEqual(withWebhookDefaults(baseConversion), withWebhookDefaults(headConversion))) {
     const values = { before: baseConversion?.value, after: headConversion?.value }

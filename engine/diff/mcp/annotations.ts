@@ -38,7 +38,7 @@ const HINTS: readonly Hint[] = [
 /** Has a meaning only for tools that change something (MCP ToolAnnotations). */
 const OF_WRITERS: ReadonlySet<string> = new Set(['destructiveHint', 'idempotentHint'])
 
-export function compareAnnotations(before: McpItem, after: McpItem, walk: McpWalk): void {
+export function compareToolAnnotations(before: McpItem, after: McpItem, walk: McpWalk): void {
   const base = membersOf(before.value, 'annotations')
   const head = membersOf(after.value, 'annotations')
   for (const hint of HINTS) {

@@ -98,7 +98,7 @@ export function compareOthers(
   const base = owner === undefined ? holder.before.value : recordAt(holder.before, owner)
   const head = owner === undefined ? holder.after.value : recordAt(holder.after, owner)
   for (const name of keysOfBoth(Object.keys(base), Object.keys(head))) {
-    if (isLeftOut(name) || isEqual(memberOf(base, name), memberOf(head, name))) continue
+    if (isLeftOut(name) || isEqual(memberOrNull(base, name), memberOrNull(head, name))) continue
     reportMember(holder, rule, [...path, name])
   }
 }
@@ -124,11 +124,11 @@ function reportMember(
 }
 
 /** Absent and null are equal. */
-function memberOf(owner: JsonRecord, name: string): unknown {
+function memberOrNull(owner: JsonRecord, name: string): unknown {
   return Object.hasOwn(owner, name) ? (owner[name] ?? null) : null
 }
 
 function recordAt(owner: { readonly value: JsonRecord }, name: string): JsonRecord {
-  const value = memberOf(owner.value, name)
+  const value = memberOrNull(owner.value, name)
   return isRecord(value) ? value : {}
 }

@@ -5,7 +5,16 @@
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { findSuspicions } from './suspicion.ts'
 import { compareWording } from './wording.ts'
-import { isRecord, pointerOf, ROOT, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
+import {
+  isRecord,
+  pointerOf,
+  ROOT,
+  stepInto,
+  textAt,
+  type JsonRecord,
+  type Located,
+  type Place,
+} from '../../schema/located.ts'
 import type { McpWalk } from './walk.ts'
 
 /** Members whose text describes the object that holds them. */
@@ -72,7 +81,7 @@ function eachDescribed(
     const named = itemsByName(base)
     for (const [index, item] of head.entries()) {
       if (!isContainer(item)) continue
-      const partner: unknown = named === null ? base[index] : named.get(nameOf(item))
+      const partner: unknown = named === null ? base[index] : named.get(textAt(item, 'name'))
       eachDescribed({ base: partner, head: item, at: stepInto(at, String(index)) }, false, visit)
     }
     return
@@ -88,12 +97,8 @@ function eachDescribed(
 
 /** Lists of named elements, such as prompt arguments. Null for a list by position. */
 function itemsByName(list: readonly unknown[]): ReadonlyMap<string | null, unknown> | null {
-  const named = new Map(list.map((item) => [nameOf(item), item]))
+  const named = new Map(list.map((item) => [textAt(item, 'name'), item]))
   return list.length > 0 && named.size === list.length && !named.has(null) ? named : null
-}
-
-function nameOf(value: unknown): string | null {
-  return isRecord(value) && typeof value['name'] === 'string' ? value['name'] : null
 }
 
 function isContainer(value: unknown): boolean {

@@ -3,7 +3,7 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
 import { pointerOf } from '../../schema/located.ts'
-import { compareAnnotations, compareExecution } from './annotations.ts'
+import { compareToolAnnotations, compareExecution } from './annotations.ts'
 import { findRenames } from './renames.ts'
 import { addMalformed, NOTHING_MALFORMED, type McpWalk } from './walk.ts'
 import { compareToolSchemas, reportMalformedSchemas } from './schemas.ts'
@@ -67,7 +67,7 @@ function reportAddedTool(tool: McpItem, walk: McpWalk): void {
 
 function compareTool(before: McpItem, after: McpItem, walk: McpWalk): number {
   reportMalformedTool(before, after, walk)
-  compareAnnotations(before, after, walk)
+  compareToolAnnotations(before, after, walk)
   compareExecution(before, after, walk)
   compareDescriptions(before, after, 'tool', walk)
   return compareToolSchemas(before, after, walk)

@@ -1,6 +1,6 @@
 /** The servers of the whole interface, of a path and of one operation, and the variables in their addresses. */
-import { itemsAt, membersAt, textAt } from '../../contracts/openapi/contract.ts'
-import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { itemsAt, membersAt } from '../../contracts/openapi/contract.ts'
+import { isRecord, memberOf, textAt, type Located } from '../../schema/located.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
@@ -218,7 +218,7 @@ function serversAt(owner: Located): readonly ServerUrl[] {
   if (memberOf(owner, 'servers') === null) return []
   const servers = new Map<string, ServerUrl>()
   for (const located of itemsAt(owner, 'servers')) {
-    const url = isRecord(located.value) ? textAt(located.value, 'url') : null
+    const url = textAt(located.value, 'url')
     if (url !== null && !servers.has(url)) servers.set(url, { url, located })
   }
   return [...servers.values()]

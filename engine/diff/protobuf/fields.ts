@@ -5,6 +5,7 @@
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoField } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
+import { textOrNull } from '../../schema/located.ts'
 import { effectiveDefault } from './field-defaults.ts'
 import { isDelimited, relateFieldTypes, typeOfField, type TypeLikeness } from './field-types.ts'
 import { compareCommonOptions } from './options.ts'
@@ -160,12 +161,12 @@ const TRAITS: readonly FieldTrait[] = [
 const LARGE_INTEGERS: ReadonlySet<string> = new Set(['int64', 'uint64', 'sint64', 'fixed64', 'sfixed64'])
 
 function jsType({ type, options }: ProtoField): string | null {
-  return LARGE_INTEGERS.has(type) ? (textOf(options.get('jstype')) ?? 'JS_NORMAL') : null
+  return LARGE_INTEGERS.has(type) ? (textOrNull(options.get('jstype')) ?? 'JS_NORMAL') : null
 }
 
 function cppStringType({ type, options, features, scope }: ProtoField, { messages }: ProtoContract): string | null {
   if ((type !== 'string' && type !== 'bytes') || messages.get(scope)?.isMapEntry === true) return null
-  return textOf(options.get('ctype')) ?? features.resolved.cpp_string_type
+  return textOrNull(options.get('ctype')) ?? features.resolved.cpp_string_type
 }
 
 function javaValidation({ type, features, at }: ProtoField, { fileOf }: ProtoContract): string | null {
@@ -182,8 +183,4 @@ function listEncoding(field: ProtoField, contract: ProtoContract): string | null
   const stated = field.options.get('packed')
   if (typeof stated === 'boolean') return stated ? 'PACKED' : 'EXPANDED'
   return field.features.resolved.repeated_field_encoding
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

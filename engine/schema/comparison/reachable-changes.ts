@@ -140,7 +140,7 @@ function visitDeltas(
   visit: (reached: Reached) => void,
 ): void {
   if (pair.deltas.length === 0) return
-  const path = pathOf(way)
+  const path = stepsOnPath(way)
   const facts = { pair, path, isRequired, isReadOnly, isWriteOnly, proved }
   for (const entry of pair.deltas) {
     if (!('each' in entry)) visit({ delta: entry, isHeld: true, ...facts })
@@ -175,7 +175,7 @@ function isDiscriminated({ value }: SchemaPair['before']): boolean {
   return value.discriminator !== undefined
 }
 
-function pathOf(way: SchemaPath | null): readonly string[] {
+function stepsOnPath(way: SchemaPath | null): readonly string[] {
   const parts: (readonly string[])[] = []
   for (let above = way; above !== null; above = above.above) parts.push(above.steps)
   return parts.reverse().flat()

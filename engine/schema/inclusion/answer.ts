@@ -12,7 +12,7 @@ export type SearchAnswer =
 
 export const UNSAT: SearchAnswer = { kind: 'unsat', depth: Infinity }
 
-export function openFor(why: string): SearchAnswer {
+export function openFor(why: string): Extract<SearchAnswer, { kind: 'open' }> {
   return { kind: 'open', why }
 }
 

@@ -5,7 +5,7 @@
  */
 import { itemNode } from './evaluate.ts'
 import { isFormatWithin } from './formats.ts'
-import { inPlace } from './members.ts'
+import { constraintsOfAll, isShape } from './members.ts'
 import {
   jsonTypeOf,
   constrainedType,
@@ -102,11 +102,11 @@ export class Coverage {
   }
 
   #compareAll(sub: SchemaNode, other: SchemaNode, { depth, members }: CoverPlace): Rest {
-    const own = inPlace(sub)
+    const own = constraintsOfAll(sub)
     if (own.some(({ kind }) => kind === 'never')) return FIRM
     const isAdmitted = typesAdmitted(own)
     const below = { depth: depth + 1, members }
-    return all(inPlace(other), (asked) => {
+    return all(constraintsOfAll(other), (asked) => {
       const type = constrainedType(asked)
       if (type !== null && !isAdmitted(type)) return FIRM
       return this.#follows(asked, own, sub, below)
@@ -210,10 +210,6 @@ function some<Item>(items: Iterable<Item>, prove: (item: Item) => Rest): Rest {
     if (rest !== FAILED) return rest
   }
   return FAILED
-}
-
-function isShape(constraint: Constraint): constraint is Shape {
-  return constraint.kind === 'shape'
 }
 
 function typesAdmitted(constraints: Constraints): (type: ReturnType<typeof jsonTypeOf>) => boolean {

@@ -2,7 +2,7 @@
  * Whether two schemas have no value in common. Of objects that only say what their members are, the members that one of them
  * requires decide it, so that no value of both is made. What looks at more is left to a search.
  */
-import { inPlace, isPlain } from './members.ts'
+import { constraintsOfAll, isMemberwise } from './members.ts'
 import type { Constraint, SchemaNode, Shape } from './model.ts'
 
 /** Members within members that are looked into. */
@@ -63,9 +63,9 @@ interface PlainObject {
 
 /** Null for what may be of another type, or looks at more than its members. */
 function plainObject(node: SchemaNode): PlainObject | null {
-  const constraints = inPlace(node)
+  const constraints = constraintsOfAll(node)
   const [shape = null, more] = constraints.filter((one): one is Shape => one.kind === 'shape')
-  if (more !== undefined || !constraints.every(isPlain) || !constraints.some(isObjectOnly)) return null
+  if (more !== undefined || !constraints.every(isMemberwise) || !constraints.some(isObjectOnly)) return null
   return { shape, required: constraints.flatMap((one) => (one.kind === 'required' ? [one.name] : [])) }
 }
 

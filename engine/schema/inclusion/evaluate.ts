@@ -12,7 +12,7 @@ import {
   type Shape,
 } from './model.ts'
 import { isMember, languageOf } from './patterns.ts'
-import { readText } from './reading.ts'
+import { readTextAs } from './reading.ts'
 
 export type Truth = boolean | null
 
@@ -43,11 +43,11 @@ export function not(verdict: Truth): Truth {
 export function admitsValue(node: SchemaNode, value: unknown, by: Evaluation, depth = 0): Truth {
   if (depth > MAX_DEPTH || !by.spend()) return null
   if (typeof value !== 'object' || value === null) return meets(node, value, by, depth)
-  return remembered(node, value, by, depth)
+  return rememberedTruth(node, value, by, depth)
 }
 
 /** A value that an example is made of is held against the same schemas again in each value that holds it. */
-function remembered(node: SchemaNode, value: object, by: Evaluation, depth: number): Truth {
+function rememberedTruth(node: SchemaNode, value: object, by: Evaluation, depth: number): Truth {
   let verdicts = by.known.get(value)
   if (verdicts === undefined) by.known.set(value, (verdicts = new Map()))
   const known = verdicts.get(node.id)
@@ -135,7 +135,7 @@ function holdsOfNumber(constraint: Constraint, value: number): Truth {
 }
 
 function holdsOfText(constraint: Constraint, value: string, by: Evaluation, depth: number): Truth {
-  if (constraint.kind === 'read') return holds(constraint.constraint, readText(value, constraint.typed), by, depth)
+  if (constraint.kind === 'read') return holds(constraint.constraint, readTextAs(value, constraint.typed), by, depth)
   if (constraint.kind === 'bound') return isInBound(constraint, countCharacters(value))
   if (constraint.kind === 'format') return isOfFormat(constraint.name, value)
   return constraint.kind === 'pattern' ? isMatch(constraint.source, value) : null
@@ -268,14 +268,14 @@ function partsThatHold(
 }
 
 /** A value, and what schemas look at in it: names of an object, or positions of a list. */
-interface Looked<Value> {
+interface Viewed<Value> {
   readonly value: Value
   readonly seen: Set<unknown>
   readonly by: Evaluation
 }
 
 /** Gathers the names that a schema looks at; false where that is not known. */
-function lookNames(node: SchemaNode, looked: Looked<JsonRecord>, depth: number): boolean {
+function lookNames(node: SchemaNode, looked: Viewed<JsonRecord>, depth: number): boolean {
   if (depth > MAX_DEPTH) return false
   const { value, seen, by } = looked
   return node.constraints.every((constraint) => {
@@ -296,7 +296,7 @@ function lookNames(node: SchemaNode, looked: Looked<JsonRecord>, depth: number):
   })
 }
 
-function lookItems(node: SchemaNode, looked: Looked<readonly unknown[]>, depth: number): boolean {
+function lookItems(node: SchemaNode, looked: Viewed<readonly unknown[]>, depth: number): boolean {
   if (depth > MAX_DEPTH) return false
   const { value, seen, by } = looked
   return node.constraints.every((constraint) => {

@@ -130,7 +130,7 @@ export class Likeness {
   #outlineOf(node: SchemaNode): number | null {
     const known = this.#outlines.get(node.id)
     if (known !== undefined) return known
-    const outline = outlineOf(node.constraints)
+    const outline = typeOutline(node.constraints)
     this.#outlines.set(node.id, outline)
     return outline
   }
@@ -139,7 +139,7 @@ export class Likeness {
     const key = `${sense} ${node.id}`
     const known = this.#forms.get(key)
     if (known !== undefined) return known
-    const parts = formed(inPlace(node, sense), sense).map((constraint) => ({
+    const parts = formed(constraintsInPlace(node, sense), sense).map((constraint) => ({
       constraint,
       signature: signatureOf(constraint, sense),
     }))
@@ -151,7 +151,7 @@ export class Likeness {
 }
 
 /** The types that are admitted and the number of members that are named, as one number; null where schemas are held in place. */
-function outlineOf(constraints: readonly Constraint[]): number | null {
+function typeOutline(constraints: readonly Constraint[]): number | null {
   let types = -1
   let named = 0
   for (const constraint of constraints) {
@@ -174,7 +174,7 @@ const OBJECTS = maskOf(new Set(['object']))
 const TYPE_MASKS = 2 ** JSON_TYPES.length + 1
 
 /** The constraints of a node and of those that it holds in place. */
-function inPlace(start: SchemaNode, sense: Sense, depth = 0): readonly Constraint[] {
+function constraintsInPlace(start: SchemaNode, sense: Sense, depth = 0): readonly Constraint[] {
   const found: Constraint[] = []
   const visited = new Set<number>()
   const open = [start]
@@ -206,7 +206,7 @@ function merged(constraint: Constraint, sense: Sense, depth: number): readonly C
   const types: JsonType[] = []
   const others: Constraint[] = []
   for (const node of constraint.nodes) {
-    const parts = formed(inPlace(node, sense, depth + 1), sense)
+    const parts = formed(constraintsInPlace(node, sense, depth + 1), sense)
     const [only, more] = parts
     const own = only?.kind === 'types' ? only.types : null
     if (only?.kind === 'values' && more === undefined) values.push(...only.values)
@@ -286,10 +286,10 @@ function isOpen(node: SchemaNode | null, sense: Sense): boolean {
 
 /** All of a constraint but the schemas in it. */
 function signatureOf(constraint: Constraint, sense: Sense): string {
-  return `${constraint.kind}${valueKey(factsOf(constraint, sense))}`
+  return `${constraint.kind}${valueKey(comparableFacts(constraint, sense))}`
 }
 
-function factsOf(constraint: Constraint, sense: Sense): unknown {
+function comparableFacts(constraint: Constraint, sense: Sense): unknown {
   const { kind } = constraint
   if (kind === 'types') return [...constraint.types].sort()
   if (kind === 'values') return constraint.values

@@ -9,16 +9,16 @@ type MemberPair = readonly [sub: SchemaNode, other: SchemaNode]
 
 /** Members for which any value of `sub` may be exchanged, and which `other` looks at in any case. */
 export function decidingMembers(sub: SchemaNode, other: SchemaNode): readonly MemberPair[] {
-  const own = inPlace(sub)
-  if (!own.every(isPlain)) return []
-  const asked = inPlace(other)
+  const own = constraintsOfAll(sub)
+  if (!own.every(isMemberwise)) return []
+  const asked = constraintsOfAll(other)
   return [...namedMembers(own, asked), ...itemsOfBoth(own, asked)]
 }
 
 /** The alternatives of two choices of equal length, one of the other side for each. */
 export function pairedAlternatives(sub: SchemaNode, other: SchemaNode): readonly MemberPair[] {
-  const asked = inPlace(other).flatMap(alternativesOf)
-  return inPlace(sub)
+  const asked = constraintsOfAll(other).flatMap(alternativesOf)
+  return constraintsOfAll(sub)
     .flatMap(alternativesOf)
     .flatMap((nodes) => {
       const opposite = asked.find(({ length }) => length === nodes.length) ?? []
@@ -35,12 +35,12 @@ export function newAlternatives(
   other: SchemaNode,
   isWithin: (sub: SchemaNode, other: SchemaNode) => boolean,
 ): readonly SchemaNode[] {
-  const choices = inPlace(other).flatMap(alternativesOf)
+  const choices = constraintsOfAll(other).flatMap(alternativesOf)
   if (choices.length === 0) return []
   const asked = choices.flat()
   // Most alternatives have one of the same name on the other side, so that not each is compared with each.
   const named = new Map(asked.map((node) => [referenceTo(node), node]))
-  return inPlace(sub)
+  return constraintsOfAll(sub)
     .flatMap(alternativesOf)
     .filter(({ length }) => choices.every((nodes) => nodes.length !== length))
     .flat()
@@ -61,7 +61,7 @@ function alternativesOf(constraint: Constraint): readonly (readonly SchemaNode[]
 }
 
 /** The constraints of a schema and of all that it combines by `allOf`. */
-export function inPlace(start: SchemaNode): readonly Constraint[] {
+export function constraintsOfAll(start: SchemaNode): readonly Constraint[] {
   if (start.constraints.every(({ kind }) => kind !== 'all')) return start.constraints
   const nodes = new Set([start])
   // Grows while it is gone through.
@@ -72,7 +72,7 @@ export function inPlace(start: SchemaNode): readonly Constraint[] {
 }
 
 /** True for a constraint that looks at the members one by one, or not at all. */
-export function isPlain(constraint: Constraint): boolean {
+export function isMemberwise(constraint: Constraint): boolean {
   const { kind } = constraint
   if (kind === 'bound' || kind === 'format') return constraint.of === 'number' || constraint.of === 'string'
   if (kind === 'shape') return constraint.patterns.length === 0
@@ -100,7 +100,7 @@ function itemsOfBoth(own: readonly Constraint[], asked: readonly Constraint[]): 
   )
 }
 
-function isShape(constraint: Constraint): constraint is Shape {
+export function isShape(constraint: Constraint): constraint is Shape {
   return constraint.kind === 'shape'
 }
 

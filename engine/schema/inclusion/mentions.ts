@@ -62,7 +62,7 @@ export class Mentions {
   #of(node: SchemaNode): Mentioned {
     const known = this.#known.get(node.id)
     if (known !== undefined) return known
-    const found = gather(node)
+    const found = gatherMentions(node)
     this.#known.set(node.id, found)
     return found
   }
@@ -74,7 +74,7 @@ function isMentioned({ described, needed, patterns, beyond }: Mentioned, name: s
   return patterns.some((pattern) => isMatch(pattern, name) !== false)
 }
 
-function gather(start: SchemaNode): Mentioned {
+function gatherMentions(start: SchemaNode): Mentioned {
   const described = new Set<string>()
   const needed = new Set<string>()
   const patterns: string[] = []

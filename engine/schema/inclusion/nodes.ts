@@ -159,7 +159,7 @@ const KEYWORD_PARTS: ReadonlyMap<string, { readonly part: number; readonly form:
   ),
 )
 
-function partsOf(schema: JsonRecord): number {
+function keywordParts(schema: JsonRecord): number {
   let parts = 0
   for (const keyword in schema) {
     const known = KEYWORD_PARTS.get(keyword)
@@ -298,7 +298,7 @@ export class SchemaNodes {
     const value = this.isAnyLanguage ? inAnyLanguage(owner.value) : owner.value
     const constraints: Constraint[] = []
     const isNullable = this.#isNullable(value)
-    const parts = partsOf(value)
+    const parts = keywordParts(value)
     this.#readTypes(value, isNullable, constraints)
     if (parts & PARTS.values) readValues(value, constraints)
     if (parts & PARTS.scalars) readScalars(value, constraints)

@@ -41,7 +41,7 @@ const names = new WeakMap<Language, number>()
 let named = 0
 
 /** A text by which a language is known as a part of others. */
-function nameOf(language: Language): string {
+function languageName(language: Language): string {
   const name = names.get(language) ?? (named += 1)
   names.set(language, name)
   return String(name)
@@ -49,7 +49,7 @@ function nameOf(language: Language): string {
 
 /** The texts in which a pattern finds a match; null where that is not known. */
 export function languageOf(pattern: string): Language | null {
-  return made(`pattern ${pattern}`, () => read(pattern))
+  return made(`pattern ${pattern}`, () => readPattern(pattern))
 }
 
 /** Texts with a number of characters within bounds; null where there are too many. */
@@ -89,7 +89,7 @@ export function lengthsWithin(
 }
 
 export function both(a: Language, b: Language): Language | null {
-  return made(`both ${nameOf(a)} ${nameOf(b)}`, () => {
+  return made(`both ${languageName(a)} ${languageName(b)}`, () => {
     const result = DFA.fromIntersection(a, b, new DFA.LimitedNodeFactory(MAX_DFA))
     result.minimize()
     return result
@@ -97,7 +97,7 @@ export function both(a: Language, b: Language): Language | null {
 }
 
 export function complement(language: Language): Language | null {
-  return made(`not ${nameOf(language)}`, () => {
+  return made(`not ${languageName(language)}`, () => {
     const result = language.copy(new DFA.LimitedNodeFactory(MAX_DFA))
     result.complement(new DFA.LimitedNodeFactory(MAX_DFA))
     result.removeUnreachable()
@@ -141,7 +141,7 @@ function plainest(set: CharSet): number {
   return set.ranges[0]?.min ?? 0x20
 }
 
-function read(pattern: string): Language {
+function readPattern(pattern: string): Language {
   const parser = JS.Parser.fromLiteral({ source: pattern, flags: 'u' })
   const { expression } = parser.parse({ maxNodes: MAX_AST, backreferences: 'throw', assertions: 'parse' })
   const simple = transform(

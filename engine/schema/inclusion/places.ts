@@ -16,7 +16,10 @@ export interface PlaceSchemas {
 export const NO_SCHEMAS: PlaceSchemas = { id: 0, nodes: [] }
 
 /** Stands below a list of objects or arrays: such a list is a condition on all that they hold. */
-const LISTED: Readonly<Record<SchemaNode['side'], SchemaNode>> = { sub: listed('sub', -1), super: listed('super', -2) }
+const LISTED: Readonly<Record<SchemaNode['side'], SchemaNode>> = {
+  sub: listedNode('sub', -1),
+  super: listedNode('super', -2),
+}
 
 const KINDS_ON_NAMES: ReadonlySet<Constraint['kind']> = new Set<Constraint['kind']>([
   'shape',
@@ -120,6 +123,6 @@ function isComposed(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-function listed(side: SchemaNode['side'], id: number): SchemaNode {
+function listedNode(side: SchemaNode['side'], id: number): SchemaNode {
   return { id, side, constraints: [valuesConstraint([{}])], isOpen: false, source: null, isUnused: false }
 }

@@ -3,6 +3,7 @@ import { opposite } from './literals.ts'
 import { jsonTypeOf, type JsonType, type TextType } from './model.ts'
 import { valuesConstraint } from './nodes.ts'
 import { NUMBER_TEXT, TEXTS, TEXT_TYPES, textTypeOf } from './reading.ts'
+import { openFor } from './answer.ts'
 import { conditionsOf, findNumber, findText, type Found, type Kept } from './scalars.ts'
 
 const NONE: Found = { kind: 'none' }
@@ -31,7 +32,7 @@ function findPlain(
   isMetBy: (text: string) => boolean | null,
 ): Found {
   const texts = kept.map(inner)
-  if (isClosed(texts, 'string')) return NONE
+  if (excludesType(texts, 'string')) return NONE
   const listed = listedIn(texts)
   const isPlain = (text: string): boolean => !typed.some((type) => type === textTypeOf(text))
   if (listed !== null) return among(listed.filter((one) => typeof one === 'string').filter(isPlain), isMetBy, true)
@@ -47,7 +48,7 @@ function findOfType(type: TextType, kept: readonly Kept[], isMetBy: (text: strin
   // Conditions on the value of the text, and those on the text itself.
   const values = kept.filter((one) => isTyped(one, type)).map(inner)
   const texts = kept.filter((one) => !isTyped(one, type)).map(inner)
-  if (isClosed(values, type) || isClosed(texts, 'string')) return NONE
+  if (excludesType(values, type) || excludesType(texts, 'string')) return NONE
   const listed = listedIn(texts)
   if (listed !== null) {
     const ofNumbers = listed.filter((one) => typeof one === 'string').filter((text) => textTypeOf(text) === type)
@@ -79,7 +80,7 @@ function isNot(text: string): Kept {
 }
 
 /** Whether the types that are named, or listed, exclude a type. */
-function isClosed(kept: readonly Kept[], type: JsonType): boolean {
+function excludesType(kept: readonly Kept[], type: JsonType): boolean {
   return kept.some(({ constraint, isMet }) => {
     if (constraint.kind === 'types') return constraint.types.has(type) !== isMet
     if (constraint.kind === 'never') return isMet
@@ -99,8 +100,4 @@ function among(texts: readonly string[], isMetBy: (text: string) => boolean | nu
   const value = texts[verdicts.indexOf(true)]
   if (value !== undefined) return { kind: 'found', value }
   return isAll && !verdicts.includes(null) ? NONE : openFor('values written as text')
-}
-
-function openFor(why: string): Found {
-  return { kind: 'open', why }
 }

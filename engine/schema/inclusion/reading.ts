@@ -25,7 +25,7 @@ export function textTypeOf(text: string): TextType | null {
 }
 
 /** The value of a text that may be of the types in `typed`. */
-export function readText(text: string, typed: TextReading['typed']): unknown {
+export function readTextAs(text: string, typed: TextReading['typed']): unknown {
   const type = textTypeOf(text)
   if (type === null || !typed.has(type)) return text
   if (type === 'number') return Number(text)
@@ -36,7 +36,7 @@ export function readText(text: string, typed: TextReading['typed']): unknown {
 export function scalarReadings(types: ReadonlySet<JsonType>, text: string): readonly unknown[] {
   const type = textTypeOf(text)
   if (type === null) return [text]
-  const value = readText(text, new Set([type]))
+  const value = readTextAs(text, new Set([type]))
   if (!mayBe(types, type)) return [text]
   return mayStayText(types, type) ? [value, text] : [value]
 }

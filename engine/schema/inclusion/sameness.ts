@@ -94,7 +94,7 @@ export class Sameness {
       if (!Object.hasOwn(after, name)) return OTHER
       if (before[name] === after[name]) continue
       const keyword = isNamed ? null : name
-      rest = Math.min(rest, this.#member(keyword, within(base, name), within(head, name), depth))
+      rest = Math.min(rest, this.#member(keyword, locatedMember(base, name), locatedMember(head, name), depth))
       if (rest === OTHER) return OTHER
     }
     return rest
@@ -112,7 +112,10 @@ export class Sameness {
       if (!Array.isArray(after) || before.length !== after.length) return OTHER
       let rest = SAME
       for (let index = 0; index < before.length; index += 1) {
-        rest = Math.min(rest, this.#compare(within(base, String(index)), within(head, String(index)), depth))
+        rest = Math.min(
+          rest,
+          this.#compare(locatedMember(base, String(index)), locatedMember(head, String(index)), depth),
+        )
         if (rest === OTHER) return OTHER
       }
       return rest
@@ -138,7 +141,7 @@ function asList(value: unknown): readonly unknown[] {
 }
 
 /** A member of a located object, or an item of a located list. */
-function within({ value, at, document }: Located, step: string): Located {
+function locatedMember({ value, at, document }: Located, step: string): Located {
   const holder: unknown = value
   const held: unknown = typeof holder === 'object' && holder !== null ? Reflect.get(holder, step) : undefined
   return { value: held, at: stepInto(at, step), document }

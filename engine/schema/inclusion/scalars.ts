@@ -1,6 +1,7 @@
 /** Numbers and texts that meet a conjunction of conditions: an example, a proof that there is none, or neither. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { ValueSet } from '../equality.ts'
+import { openFor } from './answer.ts'
 import { isMatch, isMultiple, isInBound, countCharacters } from './evaluate.ts'
 import { exampleOf, isDecidable, isFormatWithin, isOfFormat } from './formats.ts'
 import type { Bound, Constraint, JsonType } from './model.ts'
@@ -55,7 +56,6 @@ export function conditionsOf(type: JsonType, kept: readonly Kept[]): ScalarCondi
 }
 
 const NONE: Found = { kind: 'none' }
-const open = (why: string): Found => ({ kind: 'open', why })
 
 /** A format that is asked for and refused. */
 function contradicts({ met, unmet }: Conditions<string>): boolean {
@@ -119,12 +119,12 @@ export function findNumber(conditions: ScalarConditions): Found {
     fits(value) && fitsFormats(formats, value) ? { kind: 'found', value } : null
   if (multiples.met.length > 0) return findMultiple(range, conditions, fits, choose)
   if (range.min === range.max && !fits(range.min)) return NONE
-  if (!mayFit(formats, false)) return open('no number was found')
+  if (!mayFit(formats, false)) return openFor('no number was found')
   for (const value of numbersIn(range)) {
     const found = choose(value)
     if (found !== null) return found
   }
-  return open('no number was found')
+  return openFor('no number was found')
 }
 
 function* numbersIn({ min, max }: Range): Generator<number> {
@@ -142,13 +142,13 @@ function findMultiple(
   choose: (value: number) => Found | null,
 ): Found {
   const step = commonMultiple(met)
-  if (step === null) return open('no common multiple of the numbers')
+  if (step === null) return openFor('no common multiple of the numbers')
   if (unmet.some((of) => isMultiple(step, of))) return NONE
   const first = Number.isFinite(range.min) ? Math.ceil(range.min / step - 1e-9) : null
   const last = Number.isFinite(range.max) ? Math.floor(range.max / step + 1e-9) : null
   if (first !== null && last !== null && first > last) return NONE
   const isListed = first !== null && last !== null && last - first < MAX_TRIED
-  if (!isListed && !mayFit(formats, Number.isInteger(step))) return open('no multiple was found')
+  if (!isListed && !mayFit(formats, Number.isInteger(step))) return openFor('no multiple was found')
   let isKnown = true
   for (const factor of factors(first, last)) {
     const value = rounded(factor * step)
@@ -156,7 +156,7 @@ function findMultiple(
     if (found !== null) return found
     if (fits(value)) isKnown = false
   }
-  return isListed && isKnown ? NONE : open('no multiple was found')
+  return isListed && isKnown ? NONE : openFor('no multiple was found')
 }
 
 function* factors(first: number | null, last: number | null): Generator<number> {
@@ -222,7 +222,7 @@ export function findText(conditions: ScalarConditions): Found {
     if (fits(text) && isMatched(text)) return { kind: 'found', value: text }
   if (patterns.met.length + patterns.unmet.length > 0) return findMatch(conditions, counts, fits)
   if (counts.max === 0 && out.has('')) return NONE
-  return open(formats.met.length + formats.unmet.length > 0 ? 'a format' : 'no text was found')
+  return openFor(formats.met.length + formats.unmet.length > 0 ? 'a format' : 'no text was found')
 }
 
 interface Counts {
@@ -265,24 +265,24 @@ function findMatch(
       const one = read === null || isMet ? read : complement(read)
       if (one === null) return unless(patterns, `the pattern ${pattern}`)
       language = language === null ? null : both(language, one)
-      if (language === null) return open('patterns that are too large together')
+      if (language === null) return openFor('patterns that are too large together')
       if (language.isEmpty) return NONE
     }
   }
-  if (language === null) return open('patterns that are too large together')
+  if (language === null) return openFor('patterns that are too large together')
   const bounded = withLengths(language, counts, formats)
   if (bounded === 'empty' || (bounded !== null && bounded.isEmpty)) return NONE
   // Of a format one example is known, which was tried.
-  if (bounded !== null && formats.met.length > 0) return open('no text was found for the patterns')
+  if (bounded !== null && formats.met.length > 0) return openFor('no text was found for the patterns')
   const texts = bounded ?? language
   for (const text of firstTexts(texts, excluded.length + MAX_EXAMPLES))
     if (fits(text)) return { kind: 'found', value: text }
-  return open(bounded === null ? 'a pattern with long texts' : 'no text was found for the patterns')
+  return openFor(bounded === null ? 'a pattern with long texts' : 'no text was found for the patterns')
 }
 
 /** A pattern that is not read may still be both asked for and refused. */
 function unless({ met, unmet }: Conditions<string>, why: string): Found {
-  return met.some((pattern) => unmet.includes(pattern)) ? NONE : open(why)
+  return met.some((pattern) => unmet.includes(pattern)) ? NONE : openFor(why)
 }
 
 /** Products of no more states are made in any case (patterns.ts), so that asking for lengths first changes no answer. */

@@ -18,29 +18,29 @@ export function separatesText(sub: SchemaNode, other: SchemaNode, value: unknown
 }
 
 function isEach(node: SchemaNode, value: unknown, by: Evaluation, isWanted: (verdict: Truth) => boolean): boolean {
-  const readings = readingsOf([node], value)
+  const readings = valueReadings([node], value)
   return readings !== null && readings.every((reading) => isWanted(admitsValue(node, reading, by)))
 }
 
 /** Null if there are too many. */
-function readingsOf(nodes: readonly SchemaNode[], value: unknown, isMember = false): readonly unknown[] | null {
+function valueReadings(nodes: readonly SchemaNode[], value: unknown, isMember = false): readonly unknown[] | null {
   const constraints = nodes.flatMap(constraintsWithin)
   if (Array.isArray(value)) {
     const within = constraints.flatMap(itemNodes)
-    return combined(value.map((item) => readingsOf(within, item, isMember)))
+    return combined(value.map((item) => valueReadings(within, item, isMember)))
   }
   if (typeof value === 'object' && value !== null) {
     // An object within an object is JSON, in which types are distinguished.
     if (isMember) return [value]
     const members: readonly [string, unknown][] = Object.entries(value)
     const below = (name: string): readonly SchemaNode[] => constraints.flatMap((one) => memberNodes(one, name))
-    const lists = combined(members.map(([name, member]) => readingsOf(below(name), member, true)))
+    const lists = combined(members.map(([name, member]) => valueReadings(below(name), member, true)))
     return lists?.map((list) => Object.fromEntries(members.map(([name], index) => [name, list[index]]))) ?? null
   }
-  return textReadings(constraints, textOf(value))
+  return textReadings(constraints, writtenText(value))
 }
 
-function textOf(value: unknown): string {
+function writtenText(value: unknown): string {
   if (value === null) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
@@ -60,6 +60,6 @@ function textReadings(constraints: readonly Constraint[], text: string): readonl
   const scalars = scalarReadings(types, text)
   if (!types.has('array')) return scalars
   // A list of one is written as its item.
-  const items = readingsOf(constraints.flatMap(itemNodes), text)?.map((item) => [item]) ?? null
+  const items = valueReadings(constraints.flatMap(itemNodes), text)?.map((item) => [item]) ?? null
   return items === null || types.size === 1 ? items : [...items, ...scalars]
 }

@@ -27,10 +27,13 @@ export function unevaluatedBounds(
   const always = looked(of, constraints, 'always')
   if (always.isAll) return null
   const perhaps = looked(of, constraints, 'perhaps')
-  return { widest: perhaps.isAll ? null : formOf(of, perhaps, node, nodes), narrowest: formOf(of, always, node, nodes) }
+  return {
+    widest: perhaps.isAll ? null : unevaluatedPart(of, perhaps, node, nodes),
+    narrowest: unevaluatedPart(of, always, node, nodes),
+  }
 }
 
-function formOf(of: 'array' | 'object', seen: Looked, node: SchemaNode, nodes: SideNodes): Shape | Items {
+function unevaluatedPart(of: 'array' | 'object', seen: Looked, node: SchemaNode, nodes: SideNodes): Shape | Items {
   const { anything, side } = nodes
   if (of === 'array')
     return { kind: 'items', prefix: Array.from({ length: seen.positions }, () => anything), rest: node }

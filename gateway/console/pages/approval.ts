@@ -11,7 +11,7 @@ import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName, type Holders } from '../people.ts'
 import { countedNoun, csrfField, decisionBadge, facts, head, moment, notice, stateBadge, table } from '../parts.ts'
-import { message, meter, subjectPlace, summaryText } from '../subject.ts'
+import { message, meter, requestTitle, summaryText } from '../subject.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
 
 export const showApproval: ConsolePage = async (visit) => {
@@ -31,7 +31,7 @@ export const showApproval: ConsolePage = async (visit) => {
   ])
   const others = scope.filter(({ evaluatedAt }) => evaluatedAt !== decision?.evaluatedAt)
   const state = approvalState(row, now)
-  const title = subjectPlace(row)
+  const title = requestTitle(row)
   const body = html`${head({
       title,
       parent: ['/console/approvals', 'Approvals'],

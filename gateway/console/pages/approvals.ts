@@ -5,7 +5,7 @@ import { groupsIn } from '../../store/approvers.ts'
 import { html, type Markup } from '../markup.ts'
 import { holders, personName, type Holders } from '../people.ts'
 import { countedNoun, empty, head, moment, stateBadge, tabs } from '../parts.ts'
-import { message, subjectPlace, riskBadge, summaryText } from '../subject.ts'
+import { message, requestTitle, riskBadge, summaryText } from '../subject.ts'
 import type { ConsolePage } from '../visit.ts'
 
 const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
@@ -58,7 +58,7 @@ export function entry(row: ApprovalRow, now: number, names: Holders = new Map())
   const { approvalId, summary, requesters, openedAt, expiresAt, result, approvers } = row
   const state = approvalState(row, now)
   return html`<a class="entry" href="/console/approvals/${approvalId}">
-    <strong>${subjectPlace(row)}</strong>
+    <strong>${requestTitle(row)}</strong>
     <span>${state === 'pending' ? riskBadge(row.riskScore) : stateBadge(state)}</span>
     <span class="meta">
       <span>${message(summaryText(summary))}</span>

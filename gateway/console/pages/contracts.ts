@@ -3,7 +3,7 @@ import type { BaselineView } from '../../baselines/baselines.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { seesRoute } from '../../api/visibility.ts'
 import { html, type Content, type Markup } from '../markup.ts'
-import { matches, outlineOf, searchWords, type Part } from '../outline.ts'
+import { matches, contractOutline, searchWords, type Part } from '../outline.ts'
 import { badge, clipped, countedNoun, empty, head, moment, shortDigest, table } from '../parts.ts'
 import { seenRoutes, type ConsolePage } from '../visit.ts'
 import { displayedContract } from '../side-by-side.ts'
@@ -63,7 +63,7 @@ function contractsTable(views: readonly BaselineView[], now: number): Markup {
 
 function hits(views: readonly BaselineView[], words: readonly string[]): Markup {
   const found = views.flatMap(({ baseline }) =>
-    (outlineOf(baseline)?.parts ?? [])
+    (contractOutline(baseline)?.parts ?? [])
       .filter((part) => matches(part, words))
       .map((part) => ({ route: baseline.route, part })),
   )
@@ -87,7 +87,7 @@ export const showContract: ConsolePage = async ({ deps, visitor, settings, param
   const view = seesRoute(name, visitor, settings.config.routes) ? await deps.baselines.view(name) : null
   if (view === null) throw new GatewayError('NOT_FOUND', 'This route has no contract yet.')
   const { baseline } = view
-  const outline = outlineOf(baseline)
+  const outline = contractOutline(baseline)
   const about = [baseline.type, outline?.title ?? null, outline?.version ?? null].filter((text) => text !== null)
   const body = html`${head({
     title: name,

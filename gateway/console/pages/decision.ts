@@ -7,7 +7,7 @@ import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, facts, head, moment, notice, receiptBadge, shortDigest, table } from '../parts.ts'
 import { holders, personName, type Holders } from '../people.ts'
-import { message, subjectPlace, riskBadge, summaryText } from '../subject.ts'
+import { message, requestTitle, riskBadge, summaryText } from '../subject.ts'
 import type { ConsoleSettings } from '../settings.ts'
 import type { ConsoleDeps, ConsolePage } from '../visit.ts'
 import type { StoredCall } from '../../store/calls.ts'
@@ -26,7 +26,7 @@ export const showDecision: ConsolePage = async (visit) => {
     holders(tenant, deps.store),
     approvalIdIn(envelope, tenant, deps),
   ])
-  const title = subjectPlace({ ...row, targetId: envelope.target_id ?? null })
+  const title = requestTitle({ ...row, targetId: envelope.target_id ?? null })
   const body = html`${head({
       title,
       parent: ['/console/ledger', 'Ledger'],

@@ -15,7 +15,7 @@ import {
   table,
   tabs,
 } from '../parts.ts'
-import { decisionPlace } from '../subject.ts'
+import { decisionTitle } from '../subject.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
 
 const SHOWN = 50
@@ -143,7 +143,7 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
             ],
             rows: rows.map((row) => [
               decisionBadge(row.decision),
-              html`<a href="/console/decisions/${row.decisionId}">${decisionPlace(row)}</a>`,
+              html`<a href="/console/decisions/${row.decisionId}">${decisionTitle(row)}</a>`,
               row.route ?? 'API',
               receiptBadge(row, now),
               moment(row.evaluatedAt, now),

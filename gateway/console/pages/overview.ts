@@ -5,7 +5,7 @@ import { isOperatorTenant } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, DECISION_WORDS, empty, head, moment, table } from '../parts.ts'
 import { seenRoutes, type ConsolePage } from '../visit.ts'
-import { decisionPlace } from '../subject.ts'
+import { decisionTitle } from '../subject.ts'
 import { entry } from './approvals.ts'
 import type { DecisionCount, StoredDecision } from '../../store/decisions.ts'
 import type { ApprovalRow } from '../../store/approvals.ts'
@@ -86,7 +86,7 @@ function stoppedSection(stopped: readonly StoredDecision[], now: number): Conten
       ],
       rows: stopped.map((row) => [
         decisionBadge(row.decision),
-        html`<a href="/console/decisions/${row.decisionId}">${decisionPlace(row)}</a>`,
+        html`<a href="/console/decisions/${row.decisionId}">${decisionTitle(row)}</a>`,
         row.route ?? 'API',
         moment(row.evaluatedAt, now),
       ]),

@@ -103,7 +103,7 @@ async function serveIn(observation: Observation, exchange: ConsoleExchange, inne
     if (refusal.status >= 500 || refusal.cause !== undefined)
       inner.logger.error({ event: 'console.request_failed', err: refusal.cause ?? refusal }, 'console request failed')
     if (response.headersSent) response.destroy()
-    else sendText(response, refusal.status, `${refusal.message}\n`, { 'Content-Type': 'text/plain; charset=utf-8' })
+    else sendPageText(response, refusal.status, `${refusal.message}\n`, { 'Content-Type': 'text/plain; charset=utf-8' })
   }
   discardRest(request)
 }
@@ -113,7 +113,7 @@ async function answerExchange(observation: Observation, exchange: ConsoleExchang
   const { method = 'GET' } = request
   const asset = ASSETS.get(url.pathname)
   if (asset !== undefined)
-    return sendText(response, 200, asset.text, {
+    return sendPageText(response, 200, asset.text, {
       'Cache-Control': 'public, max-age=31536000, immutable',
       'Content-Type': asset.type,
     })
@@ -216,7 +216,7 @@ async function signIn({ method, url, form, visitor, address, response, now }: Si
   }
   if (!hasRight(key, 'read')) return show('role', next, 403)
   const seconds = inner.settings().config.console.session
-  const cookie = await openSession({ key: hash }, { ...key, owner: sessionOwner(key) }, { now, seconds }, inner)
+  const cookie = await openConsoleSession({ key: hash }, { ...key, owner: sessionOwner(key) }, { now, seconds }, inner)
   inner.logger.info({ event: 'console.signed_in', by: key.audience }, 'signed in to the console')
   redirect(response, `/console/sign-in?done=1&next=${encodeURIComponent(next)}`, { 'Set-Cookie': cookie })
 }
@@ -261,7 +261,7 @@ async function signInWith(
   inner.rate.takeEach(strangersLimits('sign-in answer', SIGN_INS, { address, account }), now)
   const person = await providers.complete(provider, new URL(url.pathname + url.search, origin), attempt)
   const seconds = Math.min(settings.session, provider.session)
-  const cookie = await openSession(
+  const cookie = await openConsoleSession(
     { provider: name, person },
     { ...person, owner: person.identity },
     { now, seconds },
@@ -273,7 +273,7 @@ async function signInWith(
 }
 
 /** Its key is one that nobody holds: it grants nothing, and only its revocation counts. */
-async function openSession(
+async function openConsoleSession(
   holder: Session['holder'],
   { name, tenant, owner }: Pick<ApiKey, 'name' | 'tenant' | 'owner'>,
   { now, seconds }: { readonly now: number; readonly seconds: number },
@@ -331,10 +331,10 @@ function redirect(
 }
 
 function sendPage(response: ServerResponse, status: number, page: Markup): void {
-  sendText(response, status, page.toString(), { 'Content-Type': 'text/html; charset=utf-8' })
+  sendPageText(response, status, page.toString(), { 'Content-Type': 'text/html; charset=utf-8' })
 }
 
-function sendText(
+function sendPageText(
   response: ServerResponse,
   status: number,
   text: string,

@@ -65,7 +65,7 @@ const READING: ReadonlySet<string> = new Set([
  * What the server itself treats as gRPC: it compares the method and the exact content type, and passes all else to its
  * REST interface.
  */
-export function isGrpc({ method, headers }: Pick<Call, 'method' | 'headers'>): boolean {
+export function isArgocdGrpc({ method, headers }: Pick<Call, 'method' | 'headers'>): boolean {
   return method === 'POST' && (headers['content-type'] ?? '').startsWith('application/grpc')
 }
 
@@ -74,7 +74,7 @@ export function grpcMethod(
   call: Pick<Call, 'method' | 'headers'>,
   path: string,
 ): { readonly service: string; readonly method: string } | null {
-  if (!isGrpc(call)) return null
+  if (!isArgocdGrpc(call)) return null
   // Every service of the server is in a package: the paths of its REST interface have no dot there.
   const [, service, method] = /\/([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\/([A-Za-z_]\w*)$/.exec(path) ?? []
   return service === undefined || method === undefined ? null : { service, method }

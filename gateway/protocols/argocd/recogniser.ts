@@ -5,18 +5,18 @@
 import type { ArgocdRoute } from './settings.ts'
 import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 import type { ArgocdCall } from './call.ts'
-import { grpcMethod, grpcStatus, isGrpc, isReadingMethod, readGrpcCall } from './grpc.ts'
+import { grpcMethod, grpcStatus, isArgocdGrpc, isReadingMethod, readGrpcCall } from './grpc.ts'
 import { readRestCall } from './rest.ts'
-import { isRead } from '../common/request-line.ts'
+import { isRead, pathOf } from '../common/request-line.ts'
 
 export function createArgocdRecogniser(): Recogniser<ArgocdRoute> {
   return {
     needsBody(head) {
-      const named = grpcMethod(head, pathOf(head))
+      const named = grpcMethod(head, pathBehindRoot(head))
       return named === null ? !isRead(head.method) : !isReadingMethod(named)
     },
     recognise,
@@ -24,8 +24,8 @@ export function createArgocdRecogniser(): Recogniser<ArgocdRoute> {
 }
 
 function recognise(call: Call<ArgocdRoute>): Action {
-  const path = pathOf(call)
-  const isGrpcCall = isGrpc(call)
+  const path = pathBehindRoot(call)
+  const isGrpcCall = isArgocdGrpc(call)
   const { namespace } = call.route.argocd
   const read = isGrpcCall ? readGrpcCall(call, path, namespace) : readRestCall(call, path, namespace)
   const name = `${call.method} ${path}`
@@ -45,8 +45,9 @@ function recognise(call: Call<ArgocdRoute>): Action {
 }
 
 /** The path behind the root path of the server (`--rootpath`). */
-function pathOf({ upstreamPath, route }: CallHead<ArgocdRoute>): string {
-  const [path = ''] = upstreamPath.split('?', 1)
+function pathBehindRoot(call: CallHead<ArgocdRoute>): string {
+  const path = pathOf(call)
+  const { route } = call
   const base = route.upstream === undefined ? '' : new URL(route.upstream).pathname.replace(/\/$/, '')
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path
 }
@@ -70,8 +71,8 @@ class WriteAction implements JudgedAction {
   gather(): Promise<readonly ResourceCheck[]> {
     const { object, operation, revision } = this.#write
     const place = revision === null ? {} : { place: { head: revision } }
-    const subject: Subject = { name: this.name, target: `argocd:${object}`, scope: null, operation, ...place }
-    return Promise.resolve([{ subject, basis: { kind: 'receipt' } }])
+    const resource: JudgedResource = { name: this.name, target: `argocd:${object}`, scope: null, operation, ...place }
+    return Promise.resolve([{ resource, basis: { kind: 'receipt' } }])
   }
 
   watch(): AnswerWatcher | null {
@@ -80,14 +81,14 @@ class WriteAction implements JudgedAction {
 
   refuse(refusal: Refusal): Answer {
     const answer = httpRefusal(refusal)
-    return isGrpc(this.#call) ? grpcAnswer(this.#call, answer, refusal.message) : answer
+    return isArgocdGrpc(this.#call) ? grpcAnswer(this.#call, answer, refusal.message) : answer
   }
 }
 
 /** Trailers-Only: the answer consists of its head, as gRPC and gRPC-Web both allow. */
 function grpcAnswer({ headers, correlationId }: Call<ArgocdRoute>, { status, body }: Answer, message?: string): Answer {
   const document: unknown = message ?? JSON.parse(String(body))
-  const text = typeof document === 'string' ? document : textMember(document)
+  const text = typeof document === 'string' ? document : messageOfAnswer(document)
   return {
     status: 200,
     headers: {
@@ -99,7 +100,7 @@ function grpcAnswer({ headers, correlationId }: Call<ArgocdRoute>, { status, bod
   }
 }
 
-function textMember(value: unknown): string {
+function messageOfAnswer(value: unknown): string {
   return typeof value === 'object' && value !== null && 'message' in value
     ? String(value.message)
     : 'The call was not forwarded.'

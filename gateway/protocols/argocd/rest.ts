@@ -50,7 +50,7 @@ export function readRestCall(call: Call, path: string, ownNamespace: string): Ar
   if (overridesMethod(call)) return unreadable('The call states its method twice.')
   // The web terminal is an upgraded GET; it is a shell in a pod.
   if (isRead(call.method) && call.headers.upgrade === undefined) return { kind: 'read' }
-  const problem = pathProblem(call.method, path)
+  const problem = restPathProblem(call.method, path)
   if (problem !== null) return unreadable(problem)
   if (SIGN_IN.some((place) => place.test(path))) return { kind: 'read' }
   const [root = '', name = '', ...below] = path.startsWith(`${API}/`) ? path.slice(API.length + 1).split('/') : []
@@ -66,7 +66,7 @@ export function readRestCall(call: Call, path: string, ownNamespace: string): Ar
  * Only the name of an application may use any letters: some servers in front read a literal in another case as the
  * same.
  */
-function pathProblem(method: string, path: string): string | null {
+function restPathProblem(method: string, path: string): string | null {
   const segments = singleSegments(path)
   if (segments === null || path.slice(1).split('/').slice(0, -1).includes(''))
     return 'Servers read this path in different ways: write it without parameters, empty segments, and blanks or dots at the end of a name.'

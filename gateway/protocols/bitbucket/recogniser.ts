@@ -12,9 +12,9 @@ import { isProtected, passing, refused, ScmAction, type ScmDeps } from '../scm/a
 import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
 import { fold } from '../../routing/path-reading.ts'
 import { callName, matchSegments } from '../common/request-line.ts'
-import { bodyMembers, branchOf, queryMembers, removed, requiredText, statesOnly, written } from '../scm/request.ts'
+import { bodyMembers, branchOf, queryMembers, removed, requiredText, statesOnly, writtenFile } from '../scm/request.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
-import { createEndpointTable } from '../scm/endpoints.ts'
+import { createEndpointTable, pathText } from '../scm/endpoints.ts'
 import type { Intents, LocatedRepository, ScmCall, ScmEndpoints, ScmRow } from '../scm/table.ts'
 
 export const BITBUCKET_ROWS: readonly ScmRow[] = [
@@ -75,10 +75,7 @@ function locate(segments: readonly string[]): LocatedRepository | null {
   )
   const [workspace, slug] = segments.slice(start + 1, start + 3)
   if (start === -1 || workspace === undefined || slug === undefined) return null
-  const prefix = segments
-    .slice(0, start)
-    .map((segment) => `/${segment}`)
-    .join('')
+  const prefix = pathText(segments.slice(0, start))
   const repository = `/repositories/${encodeURIComponent(workspace)}/${encodeURIComponent(slug)}`
   return { prefix, repository, rest: segments.slice(start + 3) }
 }
@@ -152,7 +149,7 @@ function writesOf(members: readonly (readonly [string, unknown])[]): readonly Fi
   const named = members.flatMap(([field, value]) => (field === 'files' && typeof value === 'string' ? [value] : []))
   const given = new Set(contents.map(([field]) => field.replace(/^\/+/, '')))
   return [
-    ...contents.map(([path, value]) => written(path, Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),
+    ...contents.map(([path, value]) => writtenFile(path, Buffer.isBuffer(value) ? value : Buffer.from(String(value)))),
     ...named.filter((path) => !given.has(path.replace(/^\/+/, ''))).map(removed),
   ]
 }

@@ -16,7 +16,7 @@ import type { OfferedContract } from '../../baselines/baselines.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Route } from '../../routing/route.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { ErrorCode } from '../../errors/errors.ts'
 import type { UnreadableArtifact } from '../../flow/flow.ts'
 import type { CandidateNotice } from './candidate.ts'
@@ -56,7 +56,7 @@ export interface PresentedReceipt {
 
 /** One resource and the basis of its decision. */
 export interface ResourceCheck {
-  readonly subject: Subject
+  readonly resource: JudgedResource
   readonly basis: CheckBasis
   /**
    * Receipts that the protocol carries in its own form (an annotation of an object), in addition to those of the
@@ -79,15 +79,15 @@ export interface Refusal {
   /** The decision that stopped it; null when there is none. */
   readonly envelope: Envelope | null
   /** The refused resource when the request names several; null: all of it. */
-  readonly subject: Subject | null
+  readonly resource: JudgedResource | null
   /** Set when a required receipt is missing: the receipt that it needs. */
-  readonly demand?: ReceiptDemand
+  readonly requiredReceipt?: RequiredReceipt
   /** Set when a changed contract of the upstream is the reason. */
   readonly candidate?: CandidateNotice
 }
 
 /** A receipt that is required. */
-export interface ReceiptDemand {
+export interface RequiredReceipt {
   /** Context of the authorize preflight that issues it. */
   readonly context: IntendedContext
   /** The change set that it must cover; empty: any. */
@@ -103,8 +103,8 @@ export interface Permit {
   /** The outcome must be reported. */
   readonly isMonitored: boolean
   /** One for each resource; none when the call is forwarded although nothing could be decided. */
-  readonly subjects: readonly {
-    readonly subject: Subject
+  readonly resources: readonly {
+    readonly resource: JudgedResource
     readonly verdict: { readonly action: ExecutionAction; readonly decisionId: string | null }
   }[]
 }
@@ -145,7 +145,7 @@ export interface JudgedAction extends ActionBase {
    * How the client's connection is kept open while the call is pending; absent or null: the protocol has no sign of
    * life, the client just waits.
    */
-  heldAnswer?(): HeldAnswer | null
+  pendingAnswer?(): PendingAnswer | null
   /**
    * Calls back when the client takes the pending call back by another message. Returns a function that removes the
    * listener. Absent: it can only disconnect.
@@ -154,7 +154,7 @@ export interface JudgedAction extends ActionBase {
 }
 
 /** An answer that begins before a pending call is decided. */
-export interface HeldAnswer {
+export interface PendingAnswer {
   /** Of the answer, which is a 200. */
   readonly headers: Readonly<Record<string, string>>
   /** The next sign of life. */

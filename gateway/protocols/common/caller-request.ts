@@ -5,7 +5,7 @@
 import type { Dispatcher } from 'undici'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import { errors } from '../../network/undici.ts'
-import { questionHeaders } from '../../upstream/headers.ts'
+import { ownRequestHeaders } from '../../upstream/headers.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { Call } from '../../calls/call.ts'
 
@@ -53,13 +53,13 @@ export async function askAsCaller(
   upstreams: Upstreams,
 ): Promise<CallerAnswer> {
   const headers = [
-    ...questionHeaders(call, (name) => OF_THE_CALL.has(name)),
+    ...ownRequestHeaders(call, (name) => OF_THE_CALL.has(name)),
     'accept',
     accept,
     ...(body === null || type === undefined ? [] : ['content-type', type]),
   ]
   const signal = AbortSignal.timeout(call.route.timeout.headers * 1000)
-  const answer = await upstreams.askerOf(call).request({ path, method, headers, body, signal })
+  const answer = await upstreams.ownRequestsOf(call).request({ path, method, headers, body, signal })
   return { status: answer.statusCode, headers: answer.headers, body: await readBounded(answer.body, maxBytes) }
 }
 

@@ -13,7 +13,7 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Monitoring } from '../../monitoring/monitoring.ts'
 import { DRIFT_PATTERN, type Conformance, type ValidatedMessage, type Violation } from '../../validation/message.ts'
 import type { Permit } from './action.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
 import { callName } from './request-line.ts'
 
@@ -80,7 +80,7 @@ class ReportedChecks implements ContractChecks {
   async refused(departure: Departure): Promise<void> {
     this.#log(departure, null, 'call that violates the pinned contract refused')
     this.#report('refused', departure, null)
-    await this.#record(rowOf('refused', departure, { action: 'STOP', decisionId: null }, this.#deps.now()))
+    await this.#record(interceptionRowOf('refused', departure, { action: 'STOP', decisionId: null }, this.#deps.now()))
   }
 
   observed(departure: Departure): void {
@@ -91,7 +91,7 @@ class ReportedChecks implements ContractChecks {
   drifted(departure: Departure, under: Under): void {
     this.#log(departure, DRIFT_PATTERN, 'answer violates the pinned contract')
     if (this.#report('drifted', departure, under.decisionId))
-      void this.#record(rowOf('drifted', departure, under, this.#deps.now()))
+      void this.#record(interceptionRowOf('drifted', departure, under, this.#deps.now()))
   }
 
   /** False: the same was reported recently. */
@@ -142,8 +142,8 @@ class ReportedChecks implements ContractChecks {
 }
 
 /** The verdict on one resource of a call. A call that is forwarded although nothing could be decided has none. */
-export function underOf(permit: Permit | null, subject: Subject | null): Under {
-  const own = permit?.subjects.find((one) => subject === null || one.subject === subject)
+export function underOf(permit: Permit | null, resource: JudgedResource | null): Under {
+  const own = permit?.resources.find((one) => resource === null || one.resource === resource)
   return own?.verdict ?? UNDECIDED
 }
 
@@ -172,7 +172,7 @@ function violationOf(
   }
 }
 
-function rowOf(
+function interceptionRowOf(
   effect: 'refused' | 'drifted',
   departure: Departure,
   { action, decisionId }: Under,

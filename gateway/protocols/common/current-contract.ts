@@ -118,14 +118,14 @@ class RefreshedContracts<Index extends object> implements CurrentContracts<Index
   }
 
   async #look(route: Route, asked: AskedContract | undefined): Promise<IndexedContract<Index>> {
-    if (asked !== undefined) return this.#readingOf(route, textOf(await asked.ask()))
+    if (asked !== undefined) return this.#readingOf(route, baselineText(await asked.ask()))
     const source = route.contract?.current
     if (source === undefined)
       throw new GatewayError(
         'PREFLIGHT_UNDECIDED',
         `Route "${route.name}" names no contract.current to judge its calls by.`,
       )
-    return this.#readingOf(route, textOf(await this.#deps.readSource(source, route)))
+    return this.#readingOf(route, baselineText(await this.#deps.readSource(source, route)))
   }
 
   async #readingOf(route: Route, { content, digest }: BaselineText): Promise<IndexedContract<Index>> {
@@ -138,7 +138,7 @@ class RefreshedContracts<Index extends object> implements CurrentContracts<Index
   }
 }
 
-function textOf(content: string): BaselineText {
+function baselineText(content: string): BaselineText {
   return { content, digest: contractDigest(content) }
 }
 

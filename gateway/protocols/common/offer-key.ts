@@ -42,7 +42,7 @@ const LONGEST_PLAIN = 512
  * to. `''` for none.
  */
 export function callerKey(headers: IncomingHttpHeaders): string {
-  return keyOf(headers, (name) => CREDENTIALS.has(name) || name.startsWith('x-mcp-'))
+  return fieldsKey(headers, (name) => CREDENTIALS.has(name) || name.startsWith('x-mcp-'))
 }
 
 /**
@@ -51,7 +51,7 @@ export function callerKey(headers: IncomingHttpHeaders): string {
  */
 export function offerKey(headers: IncomingHttpHeaders, route: Pick<Route, 'contract'>): string {
   const named = namedFields(route)
-  return keyOf(headers, (name) =>
+  return fieldsKey(headers, (name) =>
     named === null
       ? !NEUTRAL.has(name) && !NEUTRAL_PREFIX.test(name)
       : CREDENTIALS.has(name) || name.startsWith('x-mcp-') || named.has(name),
@@ -59,7 +59,7 @@ export function offerKey(headers: IncomingHttpHeaders, route: Pick<Route, 'contr
 }
 
 /** Hashed, so that credentials stay out of keys, unless no field holds one. */
-function keyOf(headers: IncomingHttpHeaders, isPart: (name: string) => boolean): string {
+function fieldsKey(headers: IncomingHttpHeaders, isPart: (name: string) => boolean): string {
   let fields = ''
   let isPlain = true
   for (const name in headers) {

@@ -50,7 +50,9 @@ function decode(definition: ProtoLoader.AnyDefinition, bytes: Buffer): MessageVa
 
 function load(table: MessageTable): ProtoLoader.PackageDefinition {
   const loader: typeof ProtoLoader = createRequire(import.meta.url)('@grpc/proto-loader')
-  const nested = Object.fromEntries(Object.entries(table).map(([name, fields]) => [name, { fields: fieldsOf(fields) }]))
+  const nested = Object.fromEntries(
+    Object.entries(table).map(([name, fields]) => [name, { fields: repeatedFields(fields) }]),
+  )
   return loader.fromJSON({ nested: { [PACKAGE]: { nested } } }, { keepCase: true })
 }
 
@@ -59,7 +61,7 @@ function load(table: MessageTable): ProtoLoader.PackageDefinition {
  * duplicates (the last value, or both merged), and a message must not mean different objects to the gateway and the
  * upstream.
  */
-function fieldsOf(fields: MessageTable[string]): Record<string, { rule: string; id: number; type: string }> {
+function repeatedFields(fields: MessageTable[string]): Record<string, { rule: string; id: number; type: string }> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, [id, type]]) => [name, { rule: 'repeated', id, type: type.replace('[]', '') }]),
   )

@@ -4,7 +4,7 @@
  */
 import type { CallHead } from '../../calls/call.ts'
 import { ERRORS } from '../../errors/errors.ts'
-import type { PassingAction, ReceiptDemand, Refusal, RefusedAction } from './action.ts'
+import type { PassingAction, RequiredReceipt, Refusal, RefusedAction } from './action.ts'
 import type { Answer } from '../../calls/answer.ts'
 import { traceMember } from '../../telemetry/trace-context.ts'
 
@@ -19,7 +19,7 @@ export function stoppedAction(
   { name, message, why }: Pick<RefusedAction, 'name' | 'why'> & { readonly message: string },
   refuse: PassingAction['refuse'],
 ): RefusedAction {
-  const answer = refuse({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null })
+  const answer = refuse({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, resource: null })
   const stopped = { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
   return { kind: 'refuse', name, answer: stopped, ...(why !== undefined && { why }) }
 }
@@ -32,7 +32,7 @@ export function refusalMembers(refusal: Refusal): Readonly<Record<string, unknow
     correlation_id: refusal.correlationId,
     ...traceMember(),
     ...(refusal.envelope === null ? {} : { decision_result: refusal.envelope }),
-    ...(refusal.demand === undefined ? {} : { receipt_required: refusal.demand }),
+    ...(refusal.requiredReceipt === undefined ? {} : { receipt_required: refusal.requiredReceipt }),
     ...(refusal.candidate === undefined ? {} : { candidate: refusal.candidate }),
   }
 }
@@ -43,7 +43,7 @@ export function briefMembers({
   message,
   correlationId,
   envelope,
-  demand,
+  requiredReceipt,
   candidate,
 }: Refusal): Readonly<Record<string, unknown>> {
   return {
@@ -52,14 +52,14 @@ export function briefMembers({
     correlation_id: correlationId,
     ...traceMember(),
     ...(envelope === null ? {} : { decision_id: envelope.decision_id, execution_action: envelope.execution_action }),
-    ...(demand === undefined ? {} : { receipt_required: demand }),
+    ...(requiredReceipt === undefined ? {} : { receipt_required: requiredReceipt }),
     // The message contains how to accept it.
     ...(candidate === undefined ? {} : { candidate: { baseline: candidate.baseline, digest: candidate.digest } }),
   }
 }
 
 /** One or two sentences for people: which receipt is missing, why the presented one is not valid, and how to get it. */
-export function demandText(name: string, { context, artifacts, reason, note }: ReceiptDemand): string {
+export function requiredReceiptText(name: string, { context, artifacts, reason, note }: RequiredReceipt): string {
   const about = artifacts.map(({ id, type }) => `${id} (${type})`).join(', ')
   return (
     `Preflight stopped ${name}: it needs a receipt for exactly this operation. ` +
@@ -94,9 +94,9 @@ function stepsAfter({ envelope, candidate }: Refusal): readonly string[] {
   return candidate === undefined ? steps : [...steps, 'Ask a person to review and accept the new contract.']
 }
 
-function repetitionText({ envelope, demand, candidate }: Refusal): string {
+function repetitionText({ envelope, requiredReceipt, candidate }: Refusal): string {
   if (candidate !== undefined) return 'Do not repeat it before the new contract is accepted.'
-  return envelope === null && demand === undefined ? 'You may retry it later.' : 'Do not repeat it unchanged.'
+  return envelope === null && requiredReceipt === undefined ? 'You may retry it later.' : 'Do not repeat it unchanged.'
 }
 
 export function jsonAnswer(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {

@@ -26,9 +26,14 @@ export function matchSegments(
   return pattern.length === segments.length ? names : null
 }
 
+/** The path without its query, as it is sent. */
+export function pathOf({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): string {
+  return upstreamPath.split('?', 1)[0] ?? ''
+}
+
 /** The method and the path without its query: the name of a call whose protocol gives it no other one. */
-export function callName({ method, upstreamPath }: Pick<CallHead, 'method' | 'upstreamPath'>): string {
-  return `${method} ${upstreamPath.split('?', 1)[0] ?? ''}`
+export function callName(call: Pick<CallHead, 'method' | 'upstreamPath'>): string {
+  return `${call.method} ${pathOf(call)}`
 }
 
 /** Without a trailing slash; `''` for the root. For a route without an upstream it is the prefix. */

@@ -4,7 +4,7 @@
 import type { ScmRoute } from '../scm/settings.ts'
 import { lookupTable } from '../../../engine/base.ts'
 import { createGithubClient } from '../../scm/github.ts'
-import { at, optionalTextAt, textAt } from '../../scm/members.ts'
+import { at, optionalTextAt, requiredTextAt } from '../../scm/members.ts'
 import { PLATFORMS } from '../../scm/platform.ts'
 import { ScmError } from '../../scm/scm-error.ts'
 import type { ScmTransport } from '../../scm/transport.ts'
@@ -19,12 +19,12 @@ import { sourceUpdate } from '../scm/table.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import {
   branchOf,
-  contentOf,
+  decodedContent,
   parametersOf,
   removed,
   requiredText,
   text,
-  written,
+  writtenFile,
   type Parameters,
 } from '../scm/request.ts'
 
@@ -106,12 +106,15 @@ async function commitOnBranch(input: Parameters, nodes: Nodes): Promise<ScmInten
     throw new UnreadableIntent('the branch of the commit is named twice, by its id and by its name.')
   const place =
     id === null
-      ? { repository: repositoryPath(textIn(branch, 'repositoryNameWithOwner')), branch: textIn(branch, 'branchName') }
+      ? {
+          repository: repositoryPath(requiredTextIn(branch, 'repositoryNameWithOwner')),
+          branch: requiredTextIn(branch, 'branchName'),
+        }
       : await nodes.ref(id)
-  const additions = membersOf(at(input['fileChanges'], 'additions')).map((file) =>
-    written(textIn(file, 'path'), contentOf(optionalTextAt(file, 'contents') ?? '', 'base64')),
+  const additions = itemsIn(at(input['fileChanges'], 'additions')).map((file) =>
+    writtenFile(requiredTextIn(file, 'path'), decodedContent(optionalTextAt(file, 'contents') ?? '', 'base64')),
   )
-  const deletions = membersOf(at(input['fileChanges'], 'deletions')).map((file) => removed(textIn(file, 'path')))
+  const deletions = itemsIn(at(input['fileChanges'], 'deletions')).map((file) => removed(requiredTextIn(file, 'path')))
   return {
     kind: 'write_files',
     repository: place.repository,
@@ -120,11 +123,11 @@ async function commitOnBranch(input: Parameters, nodes: Nodes): Promise<ScmInten
   }
 }
 
-function membersOf(list: unknown): readonly unknown[] {
+function itemsIn(list: unknown): readonly unknown[] {
   return Array.isArray(list) ? list : []
 }
 
-function textIn(value: unknown, name: string): string {
+function requiredTextIn(value: unknown, name: string): string {
   const found = optionalTextAt(value, name)
   if (found === null) throw new UnreadableIntent(`"${name}" is missing in the input of the mutation.`)
   return found
@@ -159,19 +162,19 @@ function createNodes(transport: ScmTransport): Nodes {
     throw new ScmError('refused', `${title} shows no ${kind} of this id`, { status: 404 })
   }
   return {
-    repository: async (id) => repositoryPath(textAt(await ask(id, 'Repository'), 'nameWithOwner')),
+    repository: async (id) => repositoryPath(requiredTextAt(await ask(id, 'Repository'), 'nameWithOwner')),
     async pullRequest(id) {
       const node = await ask(id, 'PullRequest')
       return {
-        repository: repositoryPath(textAt(node, 'repository', 'nameWithOwner')),
+        repository: repositoryPath(requiredTextAt(node, 'repository', 'nameWithOwner')),
         number: String(at(node, 'number')),
       }
     },
     async ref(id) {
       const node = await ask(id, 'Ref')
-      const branch = branchOf(textAt(node, 'prefix') + textAt(node, 'name'))
+      const branch = branchOf(requiredTextAt(node, 'prefix') + requiredTextAt(node, 'name'))
       if (branch === null) throw new UnreadableIntent('The ref is not a branch.')
-      return { repository: repositoryPath(textAt(node, 'repository', 'nameWithOwner')), branch }
+      return { repository: repositoryPath(requiredTextAt(node, 'repository', 'nameWithOwner')), branch }
     },
   }
 }

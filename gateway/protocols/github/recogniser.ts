@@ -20,19 +20,20 @@ import {
 } from '../scm/table.ts'
 import { fold } from '../../routing/path-reading.ts'
 import { isProtected, type ScmDeps } from '../scm/action.ts'
-import { createEndpointTable } from '../scm/endpoints.ts'
+import { createEndpointTable, pathText } from '../scm/endpoints.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import {
   branchOf,
-  contentOf,
+  decodedContent,
   isGraphqlPath,
   isTrue,
   removed,
   requiredText,
   statesOnly,
   text,
-  written,
+  writtenFile,
   type Parameters,
+  requestNumber,
 } from '../scm/request.ts'
 import { splitNames } from '../scm/name-list.ts'
 import { refuseCommands } from '../scm/text-commands.ts'
@@ -43,14 +44,14 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
     path: ['pulls', ':number', 'merge'],
     because: 'it merges',
     intents: ({ repository, names, parameters }) => [
-      { kind: 'merge_request', repository, id: number(names['number']), head: text(parameters, 'sha') },
+      { kind: 'merge_request', repository, id: requestNumber(names['number'], 'pull'), head: text(parameters, 'sha') },
     ],
   },
   { path: ['pulls', ':number', 'merge-async'], because: 'it merges', intents: mergeOfStack },
   {
     path: ['pulls', ':number', 'update-branch'],
     because: 'it brings commits to the head of a request',
-    intents: ({ call, names, client }) => sourceUpdate(call, client(), number(names['number'])),
+    intents: ({ call, names, client }) => sourceUpdate(call, client(), requestNumber(names['number'], 'pull')),
   },
   { path: ['pulls', ':number', 'reviews'], because: 'it may approve', intents: review },
   { path: ['pulls', ':number', 'reviews', ':id', 'events'], because: 'it may approve', intents: review },
@@ -100,7 +101,7 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
 
 /** Also merges all requests below this one in its stack: then its base is the head of another one. */
 async function mergeOfStack({ call, repository, names, parameters, client }: ScmCall): Promise<Intents> {
-  const id = number(names['number'])
+  const id = requestNumber(names['number'], 'pull')
   const { base } = await client().mergeRequest(id)
   if (!isProtected(call, base))
     throw new UnreadableIntent(
@@ -186,7 +187,9 @@ function contentWrite({ call, repository, names, parameters }: ScmCall): readonl
   if (!isProtected(call, branch === null ? null : branchOf(branch))) return []
   const path = names['path'] ?? ''
   const write =
-    call.method === 'DELETE' ? removed(path) : written(path, contentOf(requiredText(parameters, 'content'), 'base64'))
+    call.method === 'DELETE'
+      ? removed(path)
+      : writtenFile(path, decodedContent(requiredText(parameters, 'content'), 'base64'))
   return [{ kind: 'write_files', repository, branch: branch === null ? null : branchOf(branch), writes: [write] }]
 }
 
@@ -233,11 +236,6 @@ function event({ call }: ScmCall): readonly ScmIntent[] {
   throw new UnreadableIntent('which workflows this starts is not known; dispatch the workflow itself.')
 }
 
-function number(name: string | undefined): string {
-  if (name !== undefined && /^[1-9][0-9]{0,9}$/.test(name)) return name
-  throw new UnreadableIntent(`"${name}" is not the number of a pull request.`)
-}
-
 function locate(segments: readonly string[]): LocatedRepository | null {
   const start = segments.findIndex((segment) => /^(?:repos|repositories)$/.test(fold(segment)))
   if (start === -1) return null
@@ -246,10 +244,7 @@ function locate(segments: readonly string[]): LocatedRepository | null {
   const repository = segments.slice(start, start + length)
   if (repository.length < length) return null
   return {
-    prefix: segments
-      .slice(0, start)
-      .map((segment) => `/${segment}`)
-      .join(''),
+    prefix: pathText(segments.slice(0, start)),
     repository: `/${[kind, ...repository.slice(1).map(encodeURIComponent)].join('/')}`,
     rest: segments.slice(start + length),
   }

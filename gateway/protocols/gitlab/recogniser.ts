@@ -12,19 +12,20 @@ import { recogniseGraphql } from './graphql.ts'
 import { fold } from '../../routing/path-reading.ts'
 import { quickActionsOf, refuseQuickActions, refuseUnknown } from '../scm/quick-actions.ts'
 import { isProtected, type ScmDeps } from '../scm/action.ts'
-import { createEndpointTable } from '../scm/endpoints.ts'
+import { createEndpointTable, pathText } from '../scm/endpoints.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
 import {
   branchOf,
-  contentOf,
+  decodedContent,
   isGraphqlPath,
   maySet,
   removed,
   requiredText,
   statesOnly,
   text,
-  written,
+  writtenFile,
   type Parameters,
+  requestNumber,
 } from '../scm/request.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import { sourceUpdate, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
@@ -88,16 +89,18 @@ export const GITLAB_ROWS: readonly ScmRow[] = [
  * GitLab drops a merge that waits for its pipeline when its head moves, so it is judged like one that does not wait.
  */
 function mergeRequest({ repository, names, parameters }: ScmCall): readonly ScmIntent[] {
-  return [{ kind: 'merge_request', repository, id: number(names), head: text(parameters, 'sha') }]
-}
-
-function number({ iid = '' }: ScmCall['names']): string {
-  if (!/^[1-9][0-9]{0,9}$/.test(iid)) throw new UnreadableIntent(`"${iid}" is not the number of a merge request.`)
-  return iid
+  return [
+    {
+      kind: 'merge_request',
+      repository,
+      id: requestNumber(names['iid'] ?? '', 'merge'),
+      head: text(parameters, 'sha'),
+    },
+  ]
 }
 
 function rebase({ call, names, client }: ScmCall): Promise<readonly ScmIntent[]> {
-  return sourceUpdate(call, client(), number(names))
+  return sourceUpdate(call, client(), requestNumber(names['iid'] ?? '', 'merge'))
 }
 
 /** A text may merge its request, rebase its source, or approve it. */
@@ -110,7 +113,7 @@ async function quickActions(call: ScmCall): Promise<Intents> {
   if (actions.has('retargets') || actions.has('approves') || parameters['target_branch'] !== undefined)
     throw new UnreadableIntent('a text that merges may not change its request in other ways; send a separate request.')
   const head = text(parameters, 'merge_request_diff_head_sha')
-  return [{ kind: 'merge_request', repository, id: number(names), head }]
+  return [{ kind: 'merge_request', repository, id: requestNumber(names['iid'] ?? '', 'merge'), head }]
 }
 
 /** The merge request does not exist yet, or another request that does not contain the text applies it. */
@@ -153,7 +156,9 @@ function file({ call, repository, names, parameters }: ScmCall): readonly ScmInt
   const isDeletion = call.method === 'DELETE' || (content === null && parameters['_method'] !== undefined)
   if (!isDeletion && content === null && parameters['content'] !== '')
     throw new UnreadableIntent('"content" is missing, so the new content of the file is not known.')
-  const write = isDeletion ? removed(path) : written(path, contentOf(content ?? '', text(parameters, 'encoding')))
+  const write = isDeletion
+    ? removed(path)
+    : writtenFile(path, decodedContent(content ?? '', text(parameters, 'encoding')))
   return [{ kind: 'write_files', repository, branch, writes: [write] }]
 }
 
@@ -170,8 +175,8 @@ function writesOf(action: unknown): readonly FileWrite[] {
   const path = optionalTextAt(action, 'file_path')
   if (path === null) throw new UnreadableIntent('an action names no file_path.')
   const text_ = optionalTextAt(action, 'content')
-  const content = text_ === null ? null : contentOf(text_, optionalTextAt(action, 'encoding'))
-  if (kind === 'create' || kind === 'update') return [written(path, content ?? Buffer.alloc(0))]
+  const content = text_ === null ? null : decodedContent(text_, optionalTextAt(action, 'encoding'))
+  if (kind === 'create' || kind === 'update') return [writtenFile(path, content ?? Buffer.alloc(0))]
   if (kind === 'delete') return [removed(path)]
   if (kind === 'chmod') return []
   if (kind !== 'move') throw new UnreadableIntent(`"${kind}" is not a known action.`)
@@ -218,10 +223,7 @@ function locate(segments: readonly string[]) {
   )
   const project = segments[start + 1]
   if (start === -1 || project === undefined || !PROJECT.test(project)) return null
-  const prefix = segments
-    .slice(0, start)
-    .map((segment) => `/${segment}`)
-    .join('')
+  const prefix = pathText(segments.slice(0, start))
   return { prefix, repository: `/projects/${encodeURIComponent(project)}`, rest: segments.slice(start + 2) }
 }
 

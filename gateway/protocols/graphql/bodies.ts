@@ -43,7 +43,7 @@ export const NAMES = countingNames([
 ])
 
 /** Of two values, servers take either. Some take `Query`, `query[]` or `;query=` for `query`. */
-export function formMembers(text: string): ReadMembers {
+export function graphqlFormMembers(text: string): ReadMembers {
   const members: Record<string, string> = Object.create(null)
   const hidden = readNames(text).filter((name) => NAMES.folded.has(name))
   for (const [name, value] of new URLSearchParams(text)) {
@@ -62,7 +62,11 @@ export function otherReading(name: string): string {
 type GraphqlBody = { readonly kind: 'members'; readonly value: unknown } | Unreadable
 
 /** The members that a body states, as JSON or in an equivalent form. */
-export async function bodyOf({ headers, rawHeaders }: Call, bytes: Buffer, deps: BodyDeps): Promise<GraphqlBody> {
+export async function readGraphqlBody(
+  { headers, rawHeaders }: Call,
+  bytes: Buffer,
+  deps: BodyDeps,
+): Promise<GraphqlBody> {
   const types = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type')
   if (types.length > 1) return unreadable('it states the type of its body more than once')
   const type = headers['content-type'] ?? ''
@@ -86,20 +90,20 @@ interface BodyForm {
 }
 
 const FORMS: readonly BodyForm[] = [
-  { media: /^application\/(?:[\w.-]+\+)?json$/, read: (bytes, _type, deps) => jsonOf(bytes, deps) },
+  { media: /^application\/(?:[\w.-]+\+)?json$/, read: (bytes, _type, deps) => jsonMembers(bytes, deps) },
   { media: /^application\/graphql$/, read: (bytes) => withText(bytes, (query) => members({ query })) },
   {
     media: /^application\/x-www-form-urlencoded$/,
     read: (bytes) =>
       withText(bytes, (text) => {
-        const form = formMembers(text)
+        const form = graphqlFormMembers(text)
         return form.ok ? members(form.members) : unreadable(form.why)
       }),
   },
   { media: /^multipart\/form-data$/, read: uploadOf },
 ]
 
-async function jsonOf(bytes: Buffer, { flow }: BodyDeps): Promise<GraphqlBody> {
+async function jsonMembers(bytes: Buffer, { flow }: BodyDeps): Promise<GraphqlBody> {
   // A large body is transferred to a worker, and the original still has to be sent, so it is copied.
   const read = await flow.readJson(Uint8Array.from(bytes))
   return read.ok ? members(read.value) : unreadable(`its body has no single reading: ${read.problem.message}`)
@@ -111,7 +115,7 @@ function withText(bytes: Buffer, read: (text: string) => GraphqlBody): GraphqlBo
 
 async function uploadOf(bytes: Buffer, type: string, deps: BodyDeps): Promise<GraphqlBody> {
   const upload = readUpload(bytes, type)
-  return upload.ok ? jsonOf(upload.operations, deps) : unreadable(upload.why)
+  return upload.ok ? jsonMembers(upload.operations, deps) : unreadable(upload.why)
 }
 
 function members(value: unknown): GraphqlBody {

@@ -6,7 +6,7 @@ import type { Validator } from '../../validation/validator.ts'
 import { isEnforced, type PinnedText } from '../http/conformance.ts'
 import type { Call } from '../../calls/call.ts'
 import type { ContractChecks } from '../common/contract-checks.ts'
-import type { AskedOperation } from './operation.ts'
+import type { RequestedOperation } from './operation.ts'
 
 export interface OperationChecks {
   readonly validator: Pick<Validator, 'check'>
@@ -25,7 +25,7 @@ const GOOD = { kind: 'good' } as const
 /** Never rejects. @param pinned rejects when the pinned schema cannot be read */
 export async function checkOperations(
   call: Call,
-  operations: readonly AskedOperation[],
+  operations: readonly RequestedOperation[],
   pinned: () => Promise<PinnedText>,
   deps: OperationChecks,
 ): Promise<CheckedOperations> {

@@ -63,7 +63,7 @@ async function ask(
   const read = await flow.readJson(Uint8Array.from(answer.body))
   const value = recordIn(read.ok ? read.value : null)
   const data = isJsonObject(value['data']) ? value['data']['__schema'] : null
-  return isSchema(data) && value['errors'] === undefined ? data : null
+  return isIntrospectedSchema(data) && value['errors'] === undefined ? data : null
 }
 
 /**
@@ -78,7 +78,7 @@ export function introspectionPath(upstreamPath: string): string {
   return others.length === 0 ? path : `${path}?${others.join('&')}`
 }
 
-function isSchema(value: unknown): value is IntrospectedSchema {
+function isIntrospectedSchema(value: unknown): value is IntrospectedSchema {
   return isJsonObject(value) && Array.isArray(value['types'])
 }
 
@@ -92,10 +92,10 @@ function ordered(schema: IntrospectedSchema): IntrospectedSchema {
 function byName(schema: IntrospectedSchema, member: string): IntrospectedSchema {
   const list: unknown = schema[member]
   if (!Array.isArray(list)) return {}
-  return { [member]: [...list].sort((a, b) => byCodeUnit(nameOf(a), nameOf(b))) }
+  return { [member]: [...list].sort((a, b) => byCodeUnit(typeNameOf(a), typeNameOf(b))) }
 }
 
-function nameOf(value: unknown): string {
+function typeNameOf(value: unknown): string {
   return isJsonObject(value) ? String(value['name']) : ''
 }
 

@@ -8,12 +8,12 @@ import {
   type Problem,
 } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { GraphqlParameters } from './parameters.ts'
 
 type TouchRequest = Parameters<typeof touchOf>[0]
 
-export interface AskedOperation extends TouchRequest {
+export interface RequestedOperation extends TouchRequest {
   /** For the log: `query GetUser`. */
   readonly name: string
   /** Only the schema itself is requested. */
@@ -23,7 +23,7 @@ export interface AskedOperation extends TouchRequest {
 }
 
 type ReadOperation =
-  | { readonly ok: true; readonly operation: AskedOperation }
+  | { readonly ok: true; readonly operation: RequestedOperation }
   | { readonly ok: false; readonly why: string }
 
 /** Limits on parsing one request; documents written by hand or generated have some hundred tokens. */
@@ -44,7 +44,7 @@ export function readOperation(text: string, { operationName, variables }: Graphq
       document: document.value,
       operation: operation.value,
       variables,
-      name: `${kind}${name === undefined ? '' : ` ${cut(name.value)}`}`,
+      name: `${kind}${name === undefined ? '' : ` ${shortened(name.value)}`}`,
       isIntrospection: asksForSchemaOnly(document.value, operation.value),
       text,
     },
@@ -57,7 +57,7 @@ function wordsOf({ message, line, column }: Problem): string {
   return line === undefined ? what : `${what} (line ${line}, column ${column})`
 }
 
-function cut(text: string): string {
+function shortened(text: string): string {
   return text.length <= MAX_NAME ? text : `${text.slice(0, MAX_NAME - 1)}…`
 }
 
@@ -71,10 +71,14 @@ const DIGITS = 32
  * The target names the root fields and everything that is touched. So a decision serves operations that touch the same
  * elements, whatever their values. An operation that the contract does not describe is judged by the whole contract.
  */
-export function subjectOf(route: string, operation: AskedOperation, shapes: readonly GraphqlShape[]): Subject {
+export function operationResource(
+  route: string,
+  operation: RequestedOperation,
+  shapes: readonly GraphqlShape[],
+): JudgedResource {
   const { root, fields, touches } = touchOf(operation, shapes)
-  const listed = cut(fields.join(','))
-  const name = `${root} ${listed}${operation.operation.name === undefined ? '' : ` (${cut(operation.operation.name.value)})`}`
+  const listed = shortened(fields.join(','))
+  const name = `${root} ${listed}${operation.operation.name === undefined ? '' : ` (${shortened(operation.operation.name.value)})`}`
   if (touches === null) return { name, target: route, scope: null }
   const hash = sha256Hex(JSON.stringify([root, fields, touches])).slice(0, DIGITS)
   return { name, target: `${route}/${root} ${listed}#${hash}`, scope: { root, fields, touches } }

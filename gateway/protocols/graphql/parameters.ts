@@ -4,15 +4,15 @@
  */
 import type { Call } from '../../calls/call.ts'
 import { overridesMethod } from '../common/method-override.ts'
-import { basePath } from '../common/request-line.ts'
+import { basePath, pathOf } from '../common/request-line.ts'
 import { literalReadings } from '../../routing/path-reading.ts'
 import { queryOf } from '../../routing/query-names.ts'
 import { otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJsonText, type JsonObject } from '../../json/strict-json.ts'
 import {
-  bodyOf,
+  readGraphqlBody,
   DOCUMENT_NAMES,
-  formMembers,
+  graphqlFormMembers,
   NAMES,
   OPERATION_LIST,
   otherReading,
@@ -50,9 +50,9 @@ export async function readParameters(call: Call, deps: BodyDeps): Promise<Graphq
   if (!inAddress.ok) return unreadable(inAddress.why)
   const { body } = call
   if (body === null || body.length === 0) return ofAddress(call, inAddress.members)
-  if (namesIn(inAddress.members).length > 0)
+  if (executedNames(inAddress.members).length > 0)
     return unreadable('it states an operation in its address and has a body, and servers differ in which one counts')
-  const read = await bodyOf(call, body, deps)
+  const read = await readGraphqlBody(call, body, deps)
   if (read.kind !== 'members') return read
   const { value } = read
   if (!Array.isArray(value)) return asked([value], false)
@@ -62,11 +62,11 @@ export async function readParameters(call: Call, deps: BodyDeps): Promise<Graphq
 }
 
 function addressMembers({ upstreamPath }: Call): ReadMembers {
-  return formMembers(queryOf(upstreamPath))
+  return graphqlFormMembers(queryOf(upstreamPath))
 }
 
 /** Names that determine what is executed. */
-function namesIn(members: JsonObject): readonly string[] {
+function executedNames(members: JsonObject): readonly string[] {
   return Object.keys(members).filter((name) => NAMES.exact.has(name))
 }
 
@@ -75,7 +75,7 @@ function ofAddress(call: Call, members: JsonObject): GraphqlReading {
   const { upstreamPath, route } = call
   // To other servers, and in other methods, `operationId` is a stored document.
   const isEnd = call.method === 'DELETE' && !overridesMethod(call)
-  if (namesIn(members).some((name) => !(isEnd && OF_STREAMS.has(name)))) return asked([members], false)
+  if (executedNames(members).some((name) => !(isEnd && OF_STREAMS.has(name)))) return asked([members], false)
   const isOwn = pathBehind({ upstreamPath, route }) === ''
   const strange = Object.keys(members).find((name) => !OF_STREAMS.has(name))
   if (isOwn && strange === undefined) return { kind: 'none' }
@@ -87,9 +87,9 @@ function ofAddress(call: Call, members: JsonObject): GraphqlReading {
 }
 
 /** Path behind that of the upstream, without a slash at its end. */
-function pathBehind({ upstreamPath, route }: Pick<Call, 'upstreamPath' | 'route'>): string {
-  const [path = ''] = upstreamPath.split('?', 1)
-  const base = basePath(route)
+function pathBehind(call: Pick<Call, 'upstreamPath' | 'route'>): string {
+  const path = pathOf(call)
+  const base = basePath(call.route)
   return (path.startsWith(base) ? path.slice(base.length) : path).replace(/\/$/, '')
 }
 
@@ -113,7 +113,7 @@ export function isEndpoint(call: Pick<Call, 'upstreamPath' | 'route'>): boolean 
 function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
   const requests: GraphqlParameters[] = []
   for (const value of values) {
-    const read = isJsonObject(value) ? parametersIn(value) : 'it holds something else than objects'
+    const read = isJsonObject(value) ? graphqlParameters(value) : 'it holds something else than objects'
     if (typeof read === 'string') return unreadable(read)
     requests.push(read)
   }
@@ -121,15 +121,15 @@ function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
 }
 
 /** The problem as text, where it has no single reading. */
-function parametersIn(members: JsonObject): GraphqlParameters | string {
+function graphqlParameters(members: JsonObject): GraphqlParameters | string {
   const other = otherSpelling(members, NAMES)
   if (other !== null) return otherReading(other)
   if (Object.hasOwn(members, OPERATION_LIST)) return 'it asks for several operations of one document'
-  const query = textIn(members, 'query')
-  const operationName = textIn(members, 'operationName')
-  const variables = objectIn(members, 'variables')
-  const extensions = objectIn(members, 'extensions')
-  const ids = DOCUMENT_NAMES.map((name) => textIn(members, name)).filter((id) => id !== null)
+  const query = textParameter(members, 'query')
+  const operationName = textParameter(members, 'operationName')
+  const variables = objectMember(members, 'variables')
+  const extensions = objectMember(members, 'extensions')
+  const ids = DOCUMENT_NAMES.map((name) => textParameter(members, name)).filter((id) => id !== null)
   if (query === undefined || operationName === undefined || ids.includes(undefined))
     return 'a parameter that is a text holds something else'
   if (variables === undefined || extensions === undefined) return 'a parameter that is an object holds something else'
@@ -143,14 +143,14 @@ function parametersIn(members: JsonObject): GraphqlParameters | string {
 }
 
 /** Null: absent; undefined: another type. To servers an empty text is the same as none. */
-function textIn(members: JsonObject, name: string): string | null | undefined {
+function textParameter(members: JsonObject, name: string): string | null | undefined {
   const value = Object.hasOwn(members, name) ? members[name] : null
   if (value === null || value === undefined || value === '') return null
   return typeof value === 'string' ? value : undefined
 }
 
 /** Some clients write JSON into a text where an object is expected; an address or a form allows no other way. */
-function objectIn(members: JsonObject, name: string): JsonObject | undefined {
+function objectMember(members: JsonObject, name: string): JsonObject | undefined {
   const value = Object.hasOwn(members, name) ? members[name] : null
   if (value === null || value === undefined || value === '') return {}
   if (typeof value !== 'string') return isJsonObject(value) ? value : undefined

@@ -14,7 +14,7 @@ import type { Upstreams } from '../../upstream/pools.ts'
 import type { BaselineRow } from '../../store/baselines.ts'
 import type { Action, JudgedAction, Permit, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
 import { readContract } from '../common/contract-reader.ts'
 import { offerKey } from '../common/offer-key.ts'
@@ -27,7 +27,7 @@ import {
 import { checkOperations, violationMessage, type OperationChecks } from './conformance.ts'
 import { createGraphqlDocuments, type FoundDocument, type GraphqlDocuments } from './documents.ts'
 import { introspect, introspectionPath } from './introspection.ts'
-import { readOperation, subjectOf, type AskedOperation } from './operation.ts'
+import { readOperation, operationResource, type RequestedOperation } from './operation.ts'
 import { isEndpoint, readParameters, type GraphqlParameters } from './parameters.ts'
 import { graphqlFault, graphqlRefusal, persistedQueryNotFound } from './refusal.ts'
 import { watchResults } from './results.ts'
@@ -60,7 +60,7 @@ export function createGraphqlRecogniser(deps: GraphqlDeps): Recogniser<GraphqlRo
 
 async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promise<Action> {
   const reading = await readParameters(call, parts.deps)
-  if (reading.kind === 'none') return passing(call, callName(call))
+  if (reading.kind === 'none') return passingOperation(call, callName(call))
   if (reading.kind === 'unreadable') return refused(call, reading.code, reading.why)
   const { requests, isBatch } = reading
   const found: FoundDocument[] = []
@@ -71,14 +71,14 @@ async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promis
   }
   const missing = found.find(({ kind }) => kind !== 'text')
   if (missing !== undefined) return unknownDocument(call, missing, isBatch ? requests.length : null)
-  const operations: AskedOperation[] = []
+  const operations: RequestedOperation[] = []
   for (const [index, request] of requests.entries()) {
-    const read = operationOf(request, found[index])
+    const read = requestedOperation(request, found[index])
     if (!read.ok) return refused(call, 'INVALID_INPUT', read.why)
     operations.push(read.operation)
   }
   if (isEndpoint(call) && operations.every(({ isIntrospection }) => isIntrospection))
-    return passing(call, listed(operations))
+    return passingOperation(call, operationNames(operations))
   return call.route.validate === 'off'
     ? new GraphqlAction(call, operations, isBatch, parts)
     : checked(call, operations, isBatch, parts)
@@ -86,7 +86,7 @@ async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promis
 
 async function checked(
   call: Call<GraphqlRoute>,
-  operations: readonly AskedOperation[],
+  operations: readonly RequestedOperation[],
   isBatch: boolean,
   parts: GraphqlParts,
 ): Promise<Action> {
@@ -99,10 +99,13 @@ async function checked(
   const fault = { code: 'CONTRACT_VIOLATION', message: violationMessage(found.violations), correlationId } as const
   const details = found.violations.map(({ where, message }) => ({ pointer: where, message }))
   const answer = withStop(graphqlFault(headers, fault, details))
-  return { kind: 'refuse', name: listed(operations), answer, why: 'it violates the pinned contract' }
+  return { kind: 'refuse', name: operationNames(operations), answer, why: 'it violates the pinned contract' }
 }
 
-function operationOf(request: GraphqlParameters, found: FoundDocument | undefined): ReturnType<typeof readOperation> {
+function requestedOperation(
+  request: GraphqlParameters,
+  found: FoundDocument | undefined,
+): ReturnType<typeof readOperation> {
   return found?.kind === 'text' ? readOperation(found.text, request) : { ok: false, why: 'its document is not known' }
 }
 
@@ -135,13 +138,13 @@ function withStop(answer: Answer): Answer {
   return { ...answer, headers: { ...answer.headers, 'Preflight-Action': 'STOP' } }
 }
 
-function listed(operations: readonly AskedOperation[]): string {
+function operationNames(operations: readonly RequestedOperation[]): string {
   const [first, ...others] = operations.map(({ name }) => name)
   return others.length === 0 ? (first ?? '') : `${first} and ${others.length} more`
 }
 
 /** Event streams that a client opens for operations that it requests elsewhere have no end. */
-function passing(call: Call<GraphqlRoute>, name: string): Action {
+function passingOperation(call: Call<GraphqlRoute>, name: string): Action {
   const passed = passingAction(name, (refusal) => graphqlRefusal(call.headers, refusal))
   return { ...passed, isStanding: call.method === 'GET' }
 }
@@ -176,14 +179,19 @@ class GraphqlAction implements JudgedAction {
   readonly kind = 'judge'
   readonly name: string
   readonly #call: Call<GraphqlRoute>
-  readonly #operations: readonly AskedOperation[]
+  readonly #operations: readonly RequestedOperation[]
   readonly #isBatch: boolean
   readonly #parts: GraphqlParts
   /** By operation; null where it requests the schema only. */
-  #subjects: readonly (Subject | null)[] = []
+  #resources: readonly (JudgedResource | null)[] = []
 
-  constructor(call: Call<GraphqlRoute>, operations: readonly AskedOperation[], isBatch: boolean, parts: GraphqlParts) {
-    this.name = listed(operations)
+  constructor(
+    call: Call<GraphqlRoute>,
+    operations: readonly RequestedOperation[],
+    isBatch: boolean,
+    parts: GraphqlParts,
+  ) {
+    this.name = operationNames(operations)
     this.#call = call
     this.#operations = operations
     this.#isBatch = isBatch
@@ -196,18 +204,18 @@ class GraphqlAction implements JudgedAction {
     const pinned = await this.#parts.deps.baselines.baselineFor(route, contract)
     const sides =
       pinned.digest === contract.digest ? [index] : [await this.#parts.contracts.indexOf(route, pinned), index]
-    this.#subjects = this.#operations.map((operation) =>
-      operation.isIntrospection ? null : subjectOf(route.name, operation, sides),
+    this.#resources = this.#operations.map((operation) =>
+      operation.isIntrospection ? null : operationResource(route.name, operation, sides),
     )
     const basis = { kind: 'contract', offered: contract, isCovered: () => true } as const
     const whole = isEndpoint(this.#call) ? [] : [{ name: callName(this.#call), target: route.name, scope: null }]
-    const named = [...whole, ...this.#subjects.filter((subject) => subject !== null)]
-    const each = new Map(named.map((subject) => [subject.target, subject]))
-    return [...each.values()].map((subject) => ({ subject, basis }))
+    const named = [...whole, ...this.#resources.filter((resource) => resource !== null)]
+    const each = new Map(named.map((resource) => [resource.target, resource]))
+    return [...each.values()].map((resource) => ({ resource, basis }))
   }
 
   watch(permit: Permit | null): AnswerWatcher | null {
-    return permit?.isMonitored === true ? watchResults(this.#isBatch ? this.#subjects : null) : null
+    return permit?.isMonitored === true ? watchResults(this.#isBatch ? this.#resources : null) : null
   }
 
   refuse(refusal: Refusal): Answer {

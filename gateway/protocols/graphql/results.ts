@@ -4,17 +4,17 @@
  */
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
 /** Maximum length of an answer that is read for its errors. */
 const MAX_BYTES = 8 * 1024 * 1024
 
 /**
- * @param subjects the judged resource of each operation of a batch, null where there is none; null: the request is not
+ * @param resources the judged resource of each operation of a batch, null where there is none; null: the request is not
  * a batch
  */
-export function watchResults(subjects: readonly (Subject | null)[] | null): AnswerWatcher {
+export function watchResults(resources: readonly (JudgedResource | null)[] | null): AnswerWatcher {
   let pieces: BytePieces | null = null
   let size = 0
   let results: readonly unknown[] | null = null
@@ -39,10 +39,10 @@ export function watchResults(subjects: readonly (Subject | null)[] | null): Answ
       if (json?.ok === true) results = Array.isArray(json.value) ? json.value : [json.value]
     },
   }
-  if (subjects === null) return watcher
+  if (resources === null) return watcher
   return Object.assign(watcher, {
-    outcomeOf(subject: Subject) {
-      const own = (results ?? []).filter((_, index) => subjects[index]?.target === subject.target)
+    outcomeOf(resource: JudgedResource) {
+      const own = (results ?? []).filter((_, index) => resources[index]?.target === resource.target)
       if (own.length === 0) return null
       return own.some(hasErrors) ? 'FAILED' : 'SUCCEEDED'
     },

@@ -21,7 +21,7 @@ export function readUpload(bytes: Buffer, type: string): Upload {
   if (!raw.ok) return raw
   const parts: FormPart[] = []
   for (const one of raw.value) {
-    const part = partOf(one)
+    const part = formPart(one)
     if (!part.ok) return part
     parts.push(part.value)
   }
@@ -41,7 +41,7 @@ export function readUpload(bytes: Buffer, type: string): Upload {
 const TEXT_TYPE = /^content-type:[ \t]*(?:application\/json|text\/plain)(?:;[ \t]*charset="?utf-8"?)?[ \t]*$/i
 const ANY_TYPE = /^content-type:[ \t]*[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[^\r\n]*)?$/i
 
-function partOf({ head: lines, bytes }: RawPart): Read<FormPart> {
+function formPart({ head: lines, bytes }: RawPart): Read<FormPart> {
   const named = partName(lines)
   if (named === null || /[^\w.-]/.test(named.name)) return refused('a part of its form is not named in the common way')
   const { name, isFile, others } = named

@@ -10,9 +10,9 @@ import type { BaselineService } from '../../baselines/baselines.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
-import { basePath, callName } from '../common/request-line.ts'
+import { basePath, callName, pathOf } from '../common/request-line.ts'
 import { readContract } from '../common/contract-reader.ts'
 import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from '../common/current-contract.ts'
 import { rpcRefusal } from './refusal.ts'
@@ -41,14 +41,14 @@ export function createGrpcRecogniser(deps: GrpcDeps): Recogniser<GrpcRoute> {
         ? passing(call)
         : new RpcAction(call, path, contracts, deps.baselines)
     },
-    renderFault: (fault, { headers }) => rpcRefusal(headers, 'reverse', { ...fault, envelope: null, subject: null }),
+    renderFault: (fault, { headers }) => rpcRefusal(headers, 'reverse', { ...fault, envelope: null, resource: null }),
   }
 }
 
 /** `/package.Service/Method`, byte for byte, behind the path of the upstream; null for other paths. */
-function rpcPathOf({ upstreamPath, route }: Call<GrpcRoute>): string | null {
-  const [path = ''] = upstreamPath.split('?', 1)
-  const base = basePath(route)
+function rpcPathOf(call: Call<GrpcRoute>): string | null {
+  const path = pathOf(call)
+  const base = basePath(call.route)
   return path.startsWith(`${base}/`) ? path.slice(base.length) : null
 }
 
@@ -94,12 +94,12 @@ class RpcAction implements JudgedAction {
     const { contract, index } = await this.#contracts.of(route)
     const pinned = await this.#baselines.baselineFor(route, contract)
     const before = pinned.digest === contract.digest ? index : await this.#contracts.indexOf(route, pinned)
-    const subject = this.#subject(before, index)
-    return [{ subject, basis: { kind: 'contract', offered: contract, isCovered: () => true } }]
+    const resource = this.#resource(before, index)
+    return [{ resource, basis: { kind: 'contract', offered: contract, isCovered: () => true } }]
   }
 
   /** An rpc of either side: a removed one is judged by its removal. */
-  #subject(before: RpcsByPath, now: RpcsByPath): Subject {
+  #resource(before: RpcsByPath, now: RpcsByPath): JudgedResource {
     const { route } = this.#call
     const path = this.#path ?? ''
     const sides = [now.get(path), before.get(path)].filter((rpc) => rpc !== undefined)

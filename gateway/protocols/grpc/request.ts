@@ -55,7 +55,7 @@ const MAX_MESSAGE = 2000
 
 /** An answer of the gateway is JSON with a `message`, or plain text in some protocols (git). */
 function messageIn(body: string): string {
-  const requestMessage = jsonIn(body)
+  const requestMessage = jsonOrText(body)
   const message: unknown =
     typeof requestMessage === 'object' && requestMessage !== null
       ? Reflect.get(requestMessage, 'message')
@@ -63,7 +63,7 @@ function messageIn(body: string): string {
   return typeof message === 'string' ? message.slice(0, MAX_MESSAGE) : ''
 }
 
-function jsonIn(body: string): unknown {
+function jsonOrText(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {

@@ -10,7 +10,7 @@ import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
 import type { Action, JudgedAction, Permit, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { isEnforced, type ApiConformance } from './conformance.ts'
 import { underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
@@ -21,7 +21,7 @@ import {
   type CurrentContracts,
   type IndexedContract,
 } from '../common/current-contract.ts'
-import { callName } from '../common/request-line.ts'
+import { callName, pathOf } from '../common/request-line.ts'
 import { createOperationMatcher, METHODS, type OperationMatcher } from '../../validation/api-operations.ts'
 import { httpRefusal, jsonAnswer } from '../common/refusal.ts'
 import { mayNameMethodInBody, methodInBody, overridesMethod } from '../common/method-override.ts'
@@ -122,7 +122,7 @@ class ApiCallAction implements JudgedAction {
   }
 
   get name(): string {
-    return wholeSubject(this.#call).name
+    return wholeContract(this.#call).name
   }
 
   gather(): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
@@ -132,7 +132,7 @@ class ApiCallAction implements JudgedAction {
 
   #checks({ contract, index: matcher }: IndexedContract<OperationMatcher>): readonly ResourceCheck[] {
     const basis = { kind: 'contract', offered: contract, isCovered: () => true } as const
-    return subjectsOf(this.#call, matcher).map((subject) => ({ subject, basis }))
+    return resourcesOf(this.#call, matcher).map((resource) => ({ resource, basis }))
   }
 
   watch(permit: Permit | null): AnswerWatcher | null {
@@ -144,11 +144,11 @@ class ApiCallAction implements JudgedAction {
   }
 }
 
-function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
+function resourcesOf(call: Call, matcher: OperationMatcher): readonly JudgedResource[] {
   const path = pathOf(call)
   const stated = matcher.hasOtherMethods(call.method, path) ? methodInBody(call) : 'none'
   // Only the upstream knows which operation a request with two methods means.
-  if (stated === 'named' || overridesMethod(call)) return [wholeSubject(call)]
+  if (stated === 'named' || overridesMethod(call)) return [wholeContract(call)]
   const matches = matcher.match(call.method, path)
   if (matches === null)
     throw new GatewayError(
@@ -157,11 +157,11 @@ function subjectsOf(call: Call, matcher: OperationMatcher): readonly Subject[] {
     )
   const others = stated === 'unknown' ? WRITES.filter((method) => method !== call.method) : []
   const meant = others.flatMap((method) => matcher.match(method, path)?.operations ?? [])
-  const subjects = [...matches.operations, ...meant].map(({ method, path: template }) => {
+  const resources = [...matches.operations, ...meant].map(({ method, path: template }) => {
     const name = `${method} ${template}`
     return { name, target: `${call.route.name}/${name}`, scope: { method, path: template } }
   })
-  return matches.isDescribed ? subjects : [wholeSubject(call), ...subjects]
+  return matches.isDescribed ? resources : [wholeContract(call), ...resources]
 }
 
 /** What a body that is not read may mean. A body that names a reading method changes nothing at the server. */
@@ -175,10 +175,6 @@ function isShort({ received }: CallHead): boolean {
 }
 
 /** Without a match the whole contract decides, which is stricter. */
-function wholeSubject(call: Call): Subject {
-  return { name: `${call.method} ${pathOf(call)}`, target: call.route.name, scope: null }
-}
-
-function pathOf({ upstreamPath }: CallHead): string {
-  return upstreamPath.split('?', 1)[0] ?? '/'
+function wholeContract(call: Call): JudgedResource {
+  return { name: callName(call), target: call.route.name, scope: null }
 }

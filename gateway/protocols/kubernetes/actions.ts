@@ -9,7 +9,7 @@ import type {
   Refusal,
 } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { authoredText, contentDigest, contractChecks, type KubernetesObject, type Sniff } from './change.ts'
@@ -18,7 +18,7 @@ import { objectPath, resourceText, type ResourcePath } from './path.ts'
 import { ClusterRefusal, discoveredKind, standingReceipts, statesOf } from './object-states.ts'
 import { refusalStatus } from './status.ts'
 import type { Write } from './write.ts'
-import { operationOf, targetOf, type WriteBasis } from './write-basis.ts'
+import { receiptOperation, objectTarget, type WriteBasis } from './write-basis.ts'
 import { watchWrittenObject, type WriteResult } from './written-object.ts'
 
 export interface KubernetesDeps {
@@ -86,7 +86,7 @@ abstract class JudgedRequest implements JudgedAction {
     try {
       const { path, base } = this.#named
       this.#kind ??= await discoveredKind(this.call, path, base, this.deps.cluster)
-      return await this.checks(this.#subject(this.#kind))
+      return await this.checks(this.#resource(this.#kind))
     } catch (error) {
       if (error instanceof ClusterRefusal) this.#refusal = error.answer
       throw error
@@ -99,17 +99,17 @@ abstract class JudgedRequest implements JudgedAction {
    * the request nor its header holds a receipt
    */
   protected async receiptCheck(
-    subject: Subject,
+    resource: JudgedResource,
     given: readonly PresentedReceipt[],
     isWhole: boolean,
   ): Promise<ResourceCheck> {
     const isGiven = given.length > 0 || this.call.received.headers['preflight-receipt'] !== undefined
     const path = isWhole || isGiven ? null : objectPath(this.#named.path, this.#named.base)
     const receipts = path === null ? given : await standingReceipts(this.call, path, this.deps.cluster)
-    return { subject, basis: { kind: 'receipt' }, receipts }
+    return { resource, basis: { kind: 'receipt' }, receipts }
   }
 
-  protected abstract checks(subject: Subject): Promise<ResourceChecks>
+  protected abstract checks(resource: JudgedResource): Promise<ResourceChecks>
 
   watch(): AnswerWatcher | null {
     return null
@@ -121,9 +121,9 @@ abstract class JudgedRequest implements JudgedAction {
     return refusalStatus(refusal, this.#named.path, this.#kind)
   }
 
-  #subject(kind: string): Subject {
+  #resource(kind: string): JudgedResource {
     const { path, object, operation } = this.#named
-    return { name: this.name, target: targetOf(kind, path.namespace, object), scope: null, operation }
+    return { name: this.name, target: objectTarget(kind, path.namespace, object), scope: null, operation }
   }
 }
 
@@ -142,8 +142,8 @@ export class ConnectRequest extends JudgedRequest {
     super(call, { ...named, object: path.name ?? '*', verb: 'connect', operation: path.subresource ?? 'connect' }, deps)
   }
 
-  protected async checks(subject: Subject): Promise<readonly ResourceCheck[]> {
-    return [await this.receiptCheck(subject, [], false)]
+  protected async checks(resource: JudgedResource): Promise<readonly ResourceCheck[]> {
+    return [await this.receiptCheck(resource, [], false)]
   }
 }
 
@@ -162,29 +162,29 @@ export class WriteRequest extends JudgedRequest {
 
   constructor(call: Call, { write, basis, kind, base, bindsContent }: WriteTerms, deps: KubernetesDeps) {
     const { path, name: object, verb } = write
-    super(call, { path, object, verb, kind, base, operation: operationOf(write, basis) }, deps)
+    super(call, { path, object, verb, kind, base, operation: receiptOperation(write, basis) }, deps)
     this.#write = write
     this.#basis = basis
     this.#bindsContent = bindsContent
   }
 
-  protected async checks(subject: Subject): Promise<ResourceChecks> {
+  protected async checks(resource: JudgedResource): Promise<ResourceChecks> {
     const { receipts, verb, path } = this.#write
     const isWhole = path.subresource === null && (verb === 'create' || verb === 'update')
     if (this.#basis.kind === 'receipt' && !this.#bindsContent)
-      return [await this.receiptCheck(subject, receipts, isWhole)]
+      return [await this.receiptCheck(resource, receipts, isWhole)]
     const { before, after } = await statesOf(this.call, this.#write, this.deps.cluster)
-    if (this.#bindsContent) subject = { ...subject, place: { head: contentDigest(after ?? before) } }
-    if (this.#basis.kind === 'receipt') return [await this.receiptCheck(subject, receipts, isWhole)]
+    if (this.#bindsContent) resource = { ...resource, place: { head: contentDigest(after ?? before) } }
+    if (this.#basis.kind === 'receipt') return [await this.receiptCheck(resource, receipts, isWhole)]
     this.#requireNamed(after)
     this.#judged = after
     if (this.#basis.kind === 'crd') {
       const sides = { before: authoredText(before), after: authoredText(after) }
-      const artifact = { id: subject.target, type: 'k8s_crd', ...sides } as const
-      return [{ subject, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
+      const artifact = { id: resource.target, type: 'k8s_crd', ...sides } as const
+      return [{ resource, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] }, receipts }]
     }
-    const otherChange = this.#basis.needsReceipt ? () => this.receiptCheck(subject, receipts, isWhole) : null
-    return contractChecks(subject, { before, after, receipts, otherChange, sniff: this.deps.sniff })
+    const otherChange = this.#basis.needsReceipt ? () => this.receiptCheck(resource, receipts, isWhole) : null
+    return contractChecks(resource, { before, after, receipts, otherChange, sniff: this.deps.sniff })
   }
 
   /** The API server must read the same object from the request as the one judged here. */

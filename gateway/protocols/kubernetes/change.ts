@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { canonicalJson, appendPointer } from '../../../engine/base.ts'
 import type { Artifact, ArtifactType } from '../../../engine/internal.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { recordIn, textIn } from '../../json/unchecked-json.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
@@ -57,7 +57,7 @@ function authored({ status: _status, ...object }: KubernetesObject): KubernetesO
 }
 
 /** resourceVersion; null when the object has none. */
-export function versionOf(object: KubernetesObject | null): string | null {
+export function resourceVersionOf(object: KubernetesObject | null): string | null {
   const metadata = recordIn(object?.['metadata'])
   return textIn(metadata['resourceVersion'])
 }
@@ -78,8 +78,8 @@ async function contractChange(
   after: KubernetesObject | null,
   sniff: Sniff,
 ): Promise<HeldContractChange> {
-  const base = textsOf(before)
-  const head = textsOf(after)
+  const base = textsByPointer(before)
+  const head = textsByPointer(after)
   const artifacts: Artifact[] = []
   const judged = new Set<string>()
   for (const pointer of new Set([...base.keys(), ...head.keys()])) {
@@ -104,11 +104,11 @@ interface ContractTerms {
 }
 
 /** The checks of a write to an object that may hold contracts: about those that change, and about the rest. */
-export async function contractChecks(subject: Subject, terms: ContractTerms): Promise<ResourceChecks> {
+export async function contractChecks(resource: JudgedResource, terms: ContractTerms): Promise<ResourceChecks> {
   const { before, after, receipts, otherChange, sniff } = terms
-  const { artifacts, hasOther } = await contractChange(subject.target, before, after, sniff)
+  const { artifacts, hasOther } = await contractChange(resource.target, before, after, sniff)
   const basis = { kind: 'change_set', artifacts, unreadable: [] } as const
-  const judged = artifacts.length === 0 ? [] : [{ subject, basis, receipts }]
+  const judged = artifacts.length === 0 ? [] : [{ resource, basis, receipts }]
   if (hasOther && otherChange !== null) return [...judged, await otherChange()]
   return judged.length === 0 ? 'nothing' : judged
 }
@@ -127,7 +127,7 @@ async function typeOf(pointer: string, text: string, sniff: Sniff): Promise<Arti
 }
 
 /** Of both sides without server fields: pointer (RFC 6901) → text, for every text outside metadata. */
-function textsOf(object: KubernetesObject | null): ReadonlyMap<string, string> {
+function textsByPointer(object: KubernetesObject | null): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   if (object === null) return texts
   const { apiVersion: _apiVersion, kind, metadata: _metadata, status: _status, ...members } = object
@@ -156,17 +156,18 @@ function walk(value: unknown, pointer: string, onText: (pointer: string, text: s
 
 /** The object without the texts that are judged. */
 function restText(object: KubernetesObject | null, judged: ReadonlySet<string>): string {
-  return object === null ? '' : canonicalJson(without(authored(object), '', judged) ?? {})
+  return object === null ? '' : canonicalJson(withoutJudged(authored(object), '', judged) ?? {})
 }
 
 /** Undefined: nothing is left of it, so that a first contract under `data` changes no more than itself. */
-function without(value: unknown, pointer: string, judged: ReadonlySet<string>): unknown {
+function withoutJudged(value: unknown, pointer: string, judged: ReadonlySet<string>): unknown {
   if (judged.has(pointer)) return undefined
-  if (Array.isArray(value)) return value.map((item, index) => without(item, `${pointer}/${index}`, judged) ?? null)
+  if (Array.isArray(value))
+    return value.map((item, index) => withoutJudged(item, `${pointer}/${index}`, judged) ?? null)
   if (!isJsonObject(value)) return value
   const members = Object.entries(value)
   const kept = members.flatMap(([name, member]) => {
-    const rest = without(member, appendPointer(pointer, name), judged)
+    const rest = withoutJudged(member, appendPointer(pointer, name), judged)
     return rest === undefined ? [] : [[name, rest] as const]
   })
   return kept.length === 0 && members.length > 0 ? undefined : Object.fromEntries(kept)

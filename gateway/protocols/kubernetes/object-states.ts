@@ -6,11 +6,12 @@ import { UpstreamRefusal, type PresentedReceipt } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { versionOf, type KubernetesObject } from './change.ts'
+import { resourceVersionOf, type KubernetesObject } from './change.ts'
 import type { Cluster, ClusterAnswer } from './cluster.ts'
 import { resourceText, type ResourcePath } from './path.ts'
 import { receiptsIn } from './receipt-annotations.ts'
 import { isRehearsed, type Write } from './write.ts'
+import { pathOf } from '../common/request-line.ts'
 
 interface States {
   /** Null: there is none. */
@@ -45,7 +46,7 @@ const MAX_TRIES = 3
  * PREFLIGHT_UNDECIDED when the effect of the write is not known.
  */
 export async function statesOf(call: Call, write: Write, cluster: Cluster): Promise<States> {
-  const [path = ''] = call.upstreamPath.split('?', 1)
+  const path = pathOf(call)
   if (write.verb === 'delete') return { before: objectIn(await cluster.read(call, path)), after: null }
   // A rehearsal that takes effect would be the write itself, before its verdict.
   if (!isRehearsed(write.path))
@@ -59,7 +60,8 @@ export async function statesOf(call: Call, write: Write, cluster: Cluster): Prom
     const read = await cluster.read(call, path)
     const before = read.status === 404 ? null : objectIn(read)
     // A dry run answers with the version of the object that it started from.
-    const isOnTop = before === null || versionOf(before) === (versionOf(after) ?? versionOf(before))
+    const isOnTop =
+      before === null || resourceVersionOf(before) === (resourceVersionOf(after) ?? resourceVersionOf(before))
     if (isOnTop) return { before, after }
   }
   throw new GatewayError(

@@ -12,7 +12,7 @@ import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type Res
 import { faultStatus, statusAnswer } from './status.ts'
 import { readWrite, type Write } from './write.ts'
 import { basisOf, type WriteBasis } from './write-basis.ts'
-import { isRead } from '../common/request-line.ts'
+import { isRead, pathOf, callName } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
 export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser<KubernetesRoute> {
@@ -33,7 +33,7 @@ function recognise(call: Call<KubernetesRoute>, deps: KubernetesDeps): Action {
   if (api.kind === 'ambiguous') return refused(call, 400, api.message)
   if (overridesMethod(call)) return refused(call, 400, 'The request states its method twice.')
   if (api.kind === 'other') {
-    if (isReading) return new PassingRequest(`${call.method} ${pathOf(call)}`, false)
+    if (isReading) return new PassingRequest(callName(call), false)
     return refused(call, 405, `Nothing at ${pathOf(call)} can be written that Preflight could judge.`)
   }
   const { path, isWatch } = api
@@ -53,10 +53,6 @@ function apiPathOf({ route, upstreamPath }: CallHead<KubernetesRoute>): ApiPath 
 /** A route without an upstream takes paths as they are. */
 function basePathOf(upstream: string | undefined): string {
   return upstream === undefined ? '' : new URL(upstream).pathname
-}
-
-function pathOf({ upstreamPath }: CallHead<KubernetesRoute>): string {
-  return upstreamPath.split('?', 1)[0] ?? ''
 }
 
 /**
@@ -135,7 +131,7 @@ function refused(
   ]
   return {
     kind: 'refuse',
-    name: `${call.method} ${pathOf(call)}`,
+    name: callName(call),
     answer: statusAnswer(status, text, { path, kind, causes }),
   }
 }

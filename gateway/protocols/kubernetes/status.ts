@@ -72,13 +72,15 @@ export function faultStatus({ code, message, correlationId }: CallFault): Answer
  * client must not take it for something to try again by itself.
  */
 export function refusalStatus(refusal: Refusal, path: ResourcePath | null, kind: string | null): Answer {
-  const { envelope, demand, code, correlationId } = refusal
+  const { envelope, requiredReceipt, code, correlationId } = refusal
   const status = ERRORS[code].status >= 500 ? ERRORS[code].status : 403
   const reasons = envelope?.blocking_reasons.map(({ code: reason, message }) => ({ reason, message })) ?? []
   const steps = envelope?.next_actions.map(({ instruction }) => instruction) ?? []
   const message = [
     refusal.message,
-    ...(demand === undefined ? [] : ['The annotation preflight.dev/receipt of the object does as well as the header.']),
+    ...(requiredReceipt === undefined
+      ? []
+      : ['The annotation preflight.dev/receipt of the object does as well as the header.']),
     ...reasons.map(({ reason, message: why }) => `${reason}: ${why}`),
     ...steps,
     `(correlation id ${correlationId})`,

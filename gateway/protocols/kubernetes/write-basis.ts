@@ -26,13 +26,13 @@ export function basisOf(
  * A receipt for deploying an object must not authorize its deletion, or a token in its name. A definition is compared
  * in any case, so its removal is a deployment.
  */
-export function operationOf({ path, verb }: Pick<Write, 'path' | 'verb'>, basis: WriteBasis): string {
+export function receiptOperation({ path, verb }: Pick<Write, 'path' | 'verb'>, basis: WriteBasis): string {
   if (path.subresource === 'token') return 'token'
   const isRemoval = verb === 'delete' || verb === 'deletecollection' || path.subresource === 'eviction'
   return isRemoval && basis.kind !== 'crd' ? 'delete' : 'deploy'
 }
 
 /** `target_id` of a receipt for one object. */
-export function targetOf(kind: string, namespace: string | null, name: string): string {
+export function objectTarget(kind: string, namespace: string | null, name: string): string {
   return `k8s:${kind}:${namespace ?? ''}/${name}`
 }

@@ -90,7 +90,7 @@ type ParsedBody = { readonly ok: true; readonly value: WriteBody } | { readonly 
 
 function readBody(bytes: Buffer, type: string): ParsedBody {
   if (type === PROTOBUF_TYPE) return readProtobufObject(bytes)
-  const parsed = type.endsWith('yaml') ? readYaml(bytes) : readStrictJson(bytes)
+  const parsed = type.endsWith('yaml') ? readYamlObject(bytes) : readStrictJson(bytes)
   if (!parsed.ok) return parsed
   const { value } = parsed
   const isList = type === 'application/json-patch+json'
@@ -99,7 +99,7 @@ function readBody(bytes: Buffer, type: string): ParsedBody {
   return { ok: false, message: `The body is not ${isList ? 'a list of operations (RFC 6902)' : 'an object'}.` }
 }
 
-function readYaml(bytes: Buffer): ReturnType<typeof readStrictJson> {
+function readYamlObject(bytes: Buffer): ReturnType<typeof readStrictJson> {
   if (!isUtf8(bytes)) return { ok: false, message: 'The body is not UTF-8 text.' }
   const text = bytes.toString('utf8')
   if (OLD_BREAKS.test(text))

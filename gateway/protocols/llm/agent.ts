@@ -21,7 +21,7 @@ export function agentOf(
   if (times > 1) return { ok: false, why: `it names its agent ${times} times (${header})` }
   const named = [
     header === undefined ? undefined : headers[header.toLowerCase()],
-    field === undefined ? undefined : valueAt(body, field),
+    field === undefined ? undefined : memberAtPointer(body, field),
   ]
   const [name, ...others] = [...new Set(named.filter((value) => value !== undefined && value !== null))]
   if (name === undefined) return { ok: true, name: null }
@@ -31,7 +31,7 @@ export function agentOf(
 }
 
 /** RFC 6901. */
-function valueAt(body: unknown, pointer: string): unknown {
+function memberAtPointer(body: unknown, pointer: string): unknown {
   let value = body
   for (const token of pointer.slice(1).split('/')) {
     const name = token.replaceAll('~1', '/').replaceAll('~0', '~')

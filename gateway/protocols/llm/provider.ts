@@ -9,6 +9,7 @@ import type { CallHead } from '../../calls/call.ts'
 import { briefMembers, httpRefusal, jsonAnswer, refusalMembers, refusalText } from '../common/refusal.ts'
 import { isStoringPlace } from './stored-tools.ts'
 import { readPath, withoutFormats } from '../../routing/path-reading.ts'
+import { pathOf } from '../common/request-line.ts'
 
 export interface ModelProvider {
   readonly name: string
@@ -52,8 +53,8 @@ export interface CalledPath {
   readonly paths: readonly string[]
 }
 
-export function calledPath({ upstreamPath }: Pick<CallHead, 'upstreamPath'>): CalledPath | null {
-  const reading = readPath(upstreamPath.split('?', 1)[0] ?? '')
+export function calledPath(call: Pick<CallHead, 'upstreamPath'>): CalledPath | null {
+  const reading = readPath(pathOf(call))
   if (reading === null) return null
   const { loose, earlier } = reading
   const paths = [loose.map(({ folded }) => folded), ...(earlier === null ? [] : [earlier])].flatMap((names) =>

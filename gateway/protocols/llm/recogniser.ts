@@ -140,16 +140,16 @@ class ToolTableAction implements JudgedAction {
     const contract = agent === null ? name : `${name}/${agent}`
     const receipts = stored.map((one) => this.#receiptQuestion(contract, one))
     if (table.kind === 'none') return Promise.resolve(receipts)
-    const subject = { name: this.name, target: `${contract}/tools`, scope: null }
+    const resource = { name: this.name, target: `${contract}/tools`, scope: null }
     const { offered } = table
     const basis = { kind: 'contract', offered, isCovered: () => true, baseline: contract } as const
-    return Promise.resolve([{ subject, basis }, ...receipts])
+    return Promise.resolve([{ resource, basis }, ...receipts])
   }
 
   #receiptQuestion(contract: string, { name, because }: StoredTools): ResourceCheck {
     const target = `${contract}/${name}`
     if (target.length > MAX_TARGET) throw undecided('The name of what keeps its tools is too long for a receipt.')
-    return { subject: { name: `${name} (${because})`, target, scope: null }, basis: { kind: 'receipt' } }
+    return { resource: { name: `${name} (${because})`, target, scope: null }, basis: { kind: 'receipt' } }
   }
 
   watch(): AnswerWatcher | null {

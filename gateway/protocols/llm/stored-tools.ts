@@ -145,7 +145,7 @@ export function storedToolsOf({ name: calledAs, paths, parts, ownField }: Storin
       for (const member of row.members) {
         const isOwn = index === 0 && ownField === `/${member}`
         if (isOwn || !isReference(row, part, member, paths)) continue
-        const name = `${member}:${nameOf(part[member])}`
+        const name = `${member}:${referenceName(part[member])}`
         found.set(name, { name, because: row.because })
       }
   if (found.size > 0) return [...found.values()]
@@ -169,9 +169,9 @@ function isReference(row: ReferenceRow, part: BodyPart, member: string, paths: r
 }
 
 /** What a reference names, in a form that a receipt can hold. */
-function nameOf(value: unknown): string {
+function referenceName(value: unknown): string {
   if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map(nameOf).toSorted().join(',')
+  if (Array.isArray(value)) return value.map(referenceName).toSorted().join(',')
   if (!isJsonObject(value)) return String(value)
   const name = value['id'] ?? value['skill_id'] ?? value['name']
   const { version } = value

@@ -27,7 +27,7 @@ const SILENT: ReadonlySet<string> = new Set(['cache_control', 'cachePoint'])
 export function toolTableOf(parts: readonly BodyPart[]): LlmTools {
   const found: unknown[] = []
   for (const part of parts) {
-    const problem = collect(part, found)
+    const problem = collectTools(part, found)
     if (problem !== null) return { kind: 'unreadable', why: problem }
   }
   const namedTools = found.filter((tool) => !isMark(tool))
@@ -38,7 +38,7 @@ export function toolTableOf(parts: readonly BodyPart[]): LlmTools {
 }
 
 /** Null if all was found, else the name of a member that is not a list. */
-function collect(part: BodyPart, found: unknown[]): string | null {
+function collectTools(part: BodyPart, found: unknown[]): string | null {
   for (const name of LISTS) {
     const held = part[name]
     if (held === undefined || held === null) continue

@@ -7,11 +7,11 @@ import { utf8Text } from '../../runtime/regular-file.ts'
 import { targetProblem } from '../../routing/target.ts'
 import { UpstreamRefusal, type JudgedAction, type ResourceCheck, type Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { askAsCaller, lookupFault } from '../common/caller-request.ts'
 import { httpRefusal } from '../common/refusal.ts'
-import type { CompiledEffect, CompiledSubject, TextSource } from './rules.ts'
+import type { CompiledEffect, CompiledResource, TextSource } from './rules.ts'
 import { callName } from '../common/request-line.ts'
 
 interface MatchedRule {
@@ -83,15 +83,15 @@ export class MatchedRequest extends MappedRequest {
 
   async gather(): Promise<readonly ResourceCheck[]> {
     const { effect } = this.#matched
-    const subject = this.#subject(effect.subject)
-    if (effect.kind === 'receipt') return [{ subject, basis: { kind: 'receipt' } }]
+    const resource = this.#resource(effect.resource)
+    if (effect.kind === 'receipt') return [{ resource, basis: { kind: 'receipt' } }]
     const before = await this.#text(effect.before, 'artifact.before')
     const after = await this.#text(effect.after, 'artifact.after')
-    const artifact = { id: subject.target, type: effect.type, before, after }
-    return [{ subject, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] } }]
+    const artifact = { id: resource.target, type: effect.type, before, after }
+    return [{ resource, basis: { kind: 'change_set', artifacts: [artifact], unreadable: [] } }]
   }
 
-  #subject({ target, operation, places }: CompiledSubject): Subject {
+  #resource({ target, operation, places }: CompiledResource): JudgedResource {
     const value = this.#evaluate(target, 'target')
     if (typeof value !== 'string' || value === '' || value.length > MAX_TARGET)
       throw this.#fault('target', `it is no text of 1 to ${MAX_TARGET} characters`)

@@ -9,6 +9,7 @@ import { fold, readPath, withoutFormats, type PathReading } from '../../routing/
 import { canonicalName, hiddenName, queryOf } from '../../routing/query-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
+import { pathOf } from '../common/request-line.ts'
 
 /** What authenticates the caller must not get into a target, a message or the ledger. */
 const CREDENTIALS: ReadonlySet<string> = new Set([
@@ -41,14 +42,12 @@ export interface HeadFacts {
 const ESCAPED_LETTER = /%(?:3[0-9]|[46][1-9a-f]|[57][0-9a])/i
 
 /** The facts of the head; the body is null. */
-export function headFacts(
-  { method, upstreamPath, headers, rawHeaders, trafficPath }: CallHead,
-  read: ReadNames,
-): Result<HeadFacts, string> {
-  const [path = ''] = upstreamPath.split('?', 1)
+export function headFacts(call: CallHead, read: ReadNames): Result<HeadFacts, string> {
+  const { method, upstreamPath, headers, rawHeaders, trafficPath } = call
+  const path = pathOf(call)
   const reading = readPath(path)
   if (reading === null) return fail('its path holds escapes of control characters or of bytes that are no text')
-  const query = parametersIn(read.isQueryRead ? queryOf(upstreamPath) : '', read)
+  const query = uniqueParameters(read.isQueryRead ? queryOf(upstreamPath) : '', read)
   if (!query.ok) return query
   const twofold = read.areHeadersRead ? twofoldField(rawHeaders, read, trafficPath === 'ext_authz') : null
   if (twofold !== null) return fail(twofold)
@@ -59,7 +58,7 @@ export function headFacts(
     path: `/${segments.join('/')}`,
     segments,
     query: query.value,
-    headers: headersOf(headers),
+    headers: headersForRules(headers),
     body: null,
   }
   const undecoded = ESCAPED_LETTER.test(path) ? { ...facts, path, segments: path.slice(1).split('/') } : null
@@ -77,7 +76,7 @@ export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, strin
   if (!isUtf8Type(type)) return fail(`its body is of the type ${type}, in other letters than UTF-8`)
   const json = readStrictJson(call.body)
   if (!json.ok) return fail(`its body has no single reading: ${json.message}`)
-  if (!isJson(json.value)) return head
+  if (!isJsonValue(json.value)) return head
   const other = read.isAny ? collidingNames(json.value) : otherSpellingWithin(json.value, read.names)
   if (other !== null) return fail(`some servers take the member ${JSON.stringify(other)} of its body for another one`)
   const { facts, path, undecoded } = head.value
@@ -86,7 +85,7 @@ export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, strin
 }
 
 /** The path that some servers read, and how its rules are asked. */
-interface LooseFacts {
+export interface LooseFacts {
   readonly facts: RequestFacts
   /** Letters are folded: conditions are asked as a server would mean them that ignores case. */
   readonly isFolded: boolean
@@ -130,7 +129,7 @@ export function furtherFacts(
 }
 
 /** Whatever a JSON reader gives is JSON; the compiler cannot know. */
-function isJson(value: unknown): value is Json {
+function isJsonValue(value: unknown): value is Json {
   return value !== undefined
 }
 
@@ -138,7 +137,7 @@ function isJson(value: unknown): value is Json {
  * Of a parameter that comes twice, servers take the first, the last or both; to some `;` begins another one, and `Name`, `name[]` or
  * `name.x` are `name` as well.
  */
-function parametersIn(text: string, read: ReadNames): Result<Readonly<Record<string, string>>, string> {
+function uniqueParameters(text: string, read: ReadNames): Result<Readonly<Record<string, string>>, string> {
   const query = new Map<string, string>()
   const canonical = new Set<string>()
   for (const [name, value] of new URLSearchParams(text)) {
@@ -193,7 +192,7 @@ function otherSpellingWithin(value: unknown, names: CountingNames): string | nul
   return null
 }
 
-function headersOf(fields: CallHead['headers']): Readonly<Record<string, string>> {
+function headersForRules(fields: CallHead['headers']): Readonly<Record<string, string>> {
   const headers: [string, string][] = []
   for (const name in fields) if (!CREDENTIALS.has(name)) headers.push([name, String(fields[name])])
   return Object.fromEntries(headers)

@@ -7,7 +7,15 @@ import type { Action, PassingAction, Recogniser } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { httpRefusal, passingAction, stoppedAction } from '../common/refusal.ts'
 import { MatchedRequest, UnmappedRequest, type ContractReader } from './action.ts'
-import { furtherFacts, headFacts, looseFacts, wholeFacts, type HeadFacts, type ReadNames } from './facts.ts'
+import {
+  furtherFacts,
+  headFacts,
+  looseFacts,
+  wholeFacts,
+  type HeadFacts,
+  type LooseFacts,
+  type ReadNames,
+} from './facts.ts'
 import { compileRules, type CompiledMapping } from './rules.ts'
 import { PATH_FIELDS } from '../../routing/field-name.ts'
 import { canonicalName } from '../../routing/query-names.ts'
@@ -110,7 +118,7 @@ function recognise(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps): Act
   if (!match.ok) return new UnmappedRequest(call, match.problem)
   const loose = looseFacts(head.value)
   const other =
-    otherRule(call, match.value, head.value, loose, set) ??
+    otherRule(call, match.value, otherReadings(head.value, loose, set), set) ??
     (stated === 'unknown' ? ruleOfNamedMethod(call, match.value, head.value, set) : null)
   if (other !== null) return other
   const { index, rule } = match.value
@@ -125,21 +133,18 @@ function deniedBy(call: CallHead<MappedRoute>, message: string | null): Action {
   return denied(call, message ?? `The route "${call.route.name}" lets no such request through.`)
 }
 
+function otherReadings(head: HeadFacts, loose: RequestFacts | null, set: RuleSet): readonly LooseFacts[] {
+  const further = furtherFacts(head, set)
+  return loose === null ? further : [{ facts: loose, isFolded: false, isCommon: false }, ...further]
+}
+
 /**
  * The action for a request that another rule would match by another reading of its path; null: none would, or none that
  * is stricter.
  */
-function otherRule(
-  call: Call<MappedRoute>,
-  own: Match,
-  head: HeadFacts,
-  loose: RequestFacts | null,
-  set: RuleSet,
-): Action | null {
+function otherRule(call: Call<MappedRoute>, own: Match, readings: readonly LooseFacts[], set: RuleSet): Action | null {
   // Nothing is stricter.
   if (own.rule?.effect.kind === 'deny') return null
-  const readings = furtherFacts(head, set)
-  if (loose !== null) readings.unshift({ facts: loose, isFolded: false, isCommon: false })
   for (const { facts, isFolded, isCommon } of readings) {
     const other = firstMatch(set.rules, facts, isFolded)
     if (other.ok && (other.value.index === own.index || (isCommon && isMilder(call, other.value, own)))) continue

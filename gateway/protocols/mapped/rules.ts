@@ -21,7 +21,7 @@ const PLACES = ['repository', 'branch', 'pull_request', 'base', 'head'] as const
 type PlaceName = (typeof PLACES)[number]
 
 /** What the request is about, for those that are judged. */
-export interface CompiledSubject {
+export interface CompiledResource {
   readonly target: RequestExpression
   readonly operation: string | null
   readonly places: ReadonlyMap<PlaceName, RequestExpression>
@@ -30,10 +30,10 @@ export interface CompiledSubject {
 export type CompiledEffect =
   | { readonly kind: 'pass' }
   | { readonly kind: 'deny'; readonly message: string | null }
-  | { readonly kind: 'receipt'; readonly subject: CompiledSubject }
+  | { readonly kind: 'receipt'; readonly resource: CompiledResource }
   | {
       readonly kind: 'judge'
-      readonly subject: CompiledSubject
+      readonly resource: CompiledResource
       readonly type: ArtifactType
       readonly before: TextSource
       readonly after: TextSource
@@ -89,19 +89,19 @@ class Compiler {
       )
     if (action === 'pass') return { kind: 'pass' }
     if (action === 'deny') return { kind: 'deny', message: rule.message ?? null }
-    const subject = this.#subject(rule, pointer)
-    if (action === 'receipt') return { kind: 'receipt', subject }
+    const resource = this.#resource(rule, pointer)
+    if (action === 'receipt') return { kind: 'receipt', resource }
     if (artifact === undefined) {
       this.#say(pointer, 'there is nothing to judge', 'name the contract that the request changes: artifact')
-      return { kind: 'receipt', subject }
+      return { kind: 'receipt', resource }
     }
     const place = appendPointer(pointer, 'artifact')
     const before = this.#source(artifact.before, appendPointer(place, 'before'))
     const after = this.#source(artifact.after, appendPointer(place, 'after'))
-    return { kind: 'judge', subject, type: artifact.type, before, after }
+    return { kind: 'judge', resource, type: artifact.type, before, after }
   }
 
-  #subject(rule: MapRule, pointer: string): CompiledSubject {
+  #resource(rule: MapRule, pointer: string): CompiledResource {
     if (rule.target === undefined)
       this.#say(
         pointer,

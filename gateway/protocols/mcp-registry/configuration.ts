@@ -80,10 +80,10 @@ function inputsOf(held: unknown): readonly JsonObject[] {
 }
 
 function groupOf(inputs: readonly JsonObject[]) {
-  const named = inputs.flatMap((input, index) => withVariables(nameOf(input, index), input))
+  const named = inputs.flatMap((input, index) => withVariables(inputName(input, index), input))
   return {
     type: 'object',
-    properties: Object.fromEntries(named.map(([name, input]) => [name, inputSchema(input)])),
+    properties: Object.fromEntries(named.map(([name, input]) => [name, schemaOfInput(input)])),
     required: named.flatMap(([name, input]) => (isRequired(input) ? [name] : [])),
   }
 }
@@ -91,12 +91,12 @@ function groupOf(inputs: readonly JsonObject[]) {
 /** A value can be composed of others. The user is asked for those. */
 function withVariables(name: string, input: JsonObject): readonly (readonly [name: string, input: JsonObject])[] {
   const variables = inputsOf(input['variables']).map(
-    (held, index) => [`${name} {${nameOf(held, index)}}`, held] as const,
+    (held, index) => [`${name} {${inputName(held, index)}}`, held] as const,
   )
   return [[name, input], ...variables]
 }
 
-function nameOf(input: JsonObject, index: number): string {
+function inputName(input: JsonObject, index: number): string {
   return (textIn(input['name'] ?? input['valueHint'] ?? input['value_hint']) ?? '') || `#${index + 1}`
 }
 
@@ -106,7 +106,7 @@ function isRequired(input: JsonObject): boolean {
   return isAsked && input['value'] === undefined && input['default'] === undefined
 }
 
-function inputSchema(input: JsonObject): JsonObject {
+function schemaOfInput(input: JsonObject): JsonObject {
   const { value, choices, format, description, default: fallback } = input
   return {
     type: TYPES[textIn(format) ?? ''] ?? 'string',

@@ -71,7 +71,7 @@ class RegistryAction implements JudgedAction {
 
   async gather(): Promise<readonly ResourceCheck[]> {
     const request = this.#request
-    if (request.kind === 'status') return [serverReceiptCheck('unpublish', targetOf(request.name, request.version))]
+    if (request.kind === 'status') return [serverReceiptCheck('unpublish', serverTarget(request.name, request.version))]
     const body = await jsonOf(Uint8Array.from(this.#call.body ?? []), 'the body', this.#deps)
     // Registries are written in Go, to which these are one member.
     const colliding = collidingNames(body)
@@ -82,12 +82,12 @@ class RegistryAction implements JudgedAction {
     if (request.kind === 'edit' && (name !== request.name || version !== request.version))
       throw undecided(`the path names ${request.name}@${request.version} and the body ${name}@${version}`)
     const before = await this.#published(request.root, name, request.kind === 'edit' ? version : 'latest')
-    if (before === null) return [serverReceiptCheck('register', targetOf(name, null))]
-    const target = targetOf(name, version)
-    const subject = { name: `publish ${target}`, target, scope: null, operation: 'publish' }
-    const release = { name: targetOf(name, null), base: versionOf(before), head: version }
+    if (before === null) return [serverReceiptCheck('register', serverTarget(name, null))]
+    const target = serverTarget(name, version)
+    const resource = { name: `publish ${target}`, target, scope: null, operation: 'publish' }
+    const release = { name: serverTarget(name, null), base: serverVersion(before), head: version }
     const artifacts = artifactsOf(before, server)
-    return [{ subject, basis: { kind: 'change_set', artifacts, unreadable: [], release } }]
+    return [{ resource, basis: { kind: 'change_set', artifacts, unreadable: [], release } }]
   }
 
   watch(): AnswerWatcher | null {
@@ -136,16 +136,16 @@ function artifactsOf(before: ServerEntry, after: ServerEntry): readonly Artifact
 const OF_A_SERVER = ['name', 'version', 'packages', 'remotes'] as const
 
 /** A server that was accepted without a version states an empty one: how far it was raised is then unknown. */
-function versionOf({ version }: ServerEntry): string {
+function serverVersion({ version }: ServerEntry): string {
   return textIn(version) ?? ''
 }
 
-function targetOf(name: string, version: string | null): string {
+function serverTarget(name: string, version: string | null): string {
   return version === null ? `mcp:${name}` : `mcp:${name}@${version}`
 }
 
 function serverReceiptCheck(operation: string, target: string): ResourceCheck {
-  return { subject: { name: `${operation} ${target}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
+  return { resource: { name: `${operation} ${target}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
 }
 
 async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps): Promise<unknown> {

@@ -2,22 +2,22 @@
 import { recordIn } from '../../json/unchecked-json.ts'
 import type { McpRoute } from './settings.ts'
 import type { BaselineText, OfferedContract } from '../../baselines/baselines.ts'
-import type { HeldAnswer, JudgedAction, PassingAction, Permit, ResourceCheck, Refusal } from '../common/action.ts'
+import type { PendingAnswer, JudgedAction, PassingAction, Permit, ResourceCheck, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
 import { after } from '../../runtime/awaiting.ts'
 import { underOf } from '../common/contract-checks.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
 import { createAnswerWatcher, wantedOf } from './answer.ts'
-import { acceptsStream, createHeldAnswer } from './pending-call.ts'
-import { namesIn } from './manifest-text.ts'
+import { acceptsStream, createPendingAnswer } from './pending-call.ts'
+import { itemNames } from './manifest-text.ts'
 import type { McpAsker } from './gateway-requests.ts'
-import type { HeldRequests } from './held-requests.ts'
+import type { PendingRequests } from './pending-requests.ts'
 import type { EditChecks, McpEdits } from './edits.ts'
 import type { ManifestNeed, McpManifests } from './manifests.ts'
 import type { McpResults } from './results.ts'
-import { isModern, judgedMethod, type McpSubject } from './judged-requests.ts'
+import { isModern, judgedMethod, type JudgedMcpRequest } from './judged-requests.ts'
 import { refusalMembers, refusalText } from '../common/refusal.ts'
 
 /** GET (the server's own stream), DELETE (end of a session), OPTIONS and HEAD: nothing in them to judge. */
@@ -57,7 +57,7 @@ export class MessagesAction implements PassingAction {
   readonly #messages: readonly Message[]
 
   constructor(call: Call<McpRoute>, manifests: McpManifests, messages: readonly Message[]) {
-    this.name = messages.map(nameOf).join(', ')
+    this.name = messages.map(messageName).join(', ')
     this.isStanding = messages.some(
       (message) => message.kind === 'request' && message.method === 'subscriptions/listen',
     )
@@ -85,10 +85,10 @@ export interface JudgedMessages {
   readonly manifests: McpManifests
   readonly edits: McpEdits
   readonly results: McpResults
-  readonly held: HeldRequests
+  readonly pending: PendingRequests
   readonly messages: readonly Message[]
   /** At least one. */
-  readonly subjects: readonly McpSubject[]
+  readonly resources: readonly JudgedMcpRequest[]
   readonly isBatch: boolean
 }
 
@@ -98,7 +98,7 @@ export class JudgedMessagesAction implements JudgedAction {
   readonly #judged: JudgedMessages
   readonly #asker: McpAsker
   /** What the calls change in files, by the message they came with. */
-  #edits: ReadonlyMap<McpSubject, EditChecks> | null = null
+  #edits: ReadonlyMap<JudgedMcpRequest, EditChecks> | null = null
   /** The baseline that the calls are judged by. */
   #pinned: BaselineText | null = null
 
@@ -108,37 +108,37 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 
   get name(): string {
-    return this.#judged.subjects.map(({ name }) => name).join(', ')
+    return this.#judged.resources.map(({ name }) => name).join(', ')
   }
 
   gather(): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
-    const { manifests, subjects } = this.#judged
-    const listing = manifests.current(this.#asker, subjects.map(needOf))
+    const { manifests, resources } = this.#judged
+    const listing = manifests.current(this.#asker, resources.map(needOf))
     return after(listing, (offered) => this.#checks(offered))
   }
 
   #checks(offered: OfferedContract): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
-    const { subjects, edits } = this.#judged
-    return subjects.some((subject) => edits.mayChangeFiles(subject, this.#asker))
+    const { resources, edits } = this.#judged
+    return resources.some((resource) => edits.mayChangeFiles(resource, this.#asker))
       ? this.#questionsWithEdits(offered)
-      : subjects.map((subject) => this.#contractQuestion(subject, offered))
+      : resources.map((resource) => this.#contractQuestion(resource, offered))
   }
 
   async #questionsWithEdits(offered: OfferedContract): Promise<readonly ResourceCheck[]> {
-    const asked = new Map<McpSubject, EditChecks>()
+    const asked = new Map<JudgedMcpRequest, EditChecks>()
     this.#edits = asked
     const checks: ResourceCheck[] = []
-    for (const subject of this.#judged.subjects) {
-      const edits = await this.#judged.edits.checksFor(subject, this.#asker, offered)
-      asked.set(subject, edits)
-      checks.push(this.#contractQuestion(subject, offered), ...edits.checks)
+    for (const resource of this.#judged.resources) {
+      const edits = await this.#judged.edits.checksFor(resource, this.#asker, offered)
+      asked.set(resource, edits)
+      checks.push(this.#contractQuestion(resource, offered), ...edits.checks)
     }
     return checks
   }
 
-  #contractQuestion(subject: McpSubject, offered: OfferedContract): ResourceCheck {
-    const isCovered = (baseline: BaselineText): boolean => this.#isCovered(subject, offered, baseline)
-    return { subject, basis: { kind: 'contract', offered, isCovered } }
+  #contractQuestion(resource: JudgedMcpRequest, offered: OfferedContract): ResourceCheck {
+    const isCovered = (baseline: BaselineText): boolean => this.#isCovered(resource, offered, baseline)
+    return { resource, basis: { kind: 'contract', offered, isCovered } }
   }
 
   /** Files are still what they were when they were judged. */
@@ -146,7 +146,7 @@ export class JudgedMessagesAction implements JudgedAction {
     return this.#edits === null ? undefined : this.#confirmEdits(this.#edits)
   }
 
-  async #confirmEdits(edits: ReadonlyMap<McpSubject, EditChecks>): Promise<void> {
+  async #confirmEdits(edits: ReadonlyMap<JudgedMcpRequest, EditChecks>): Promise<void> {
     for (const { confirm } of edits.values()) await confirm()
   }
 
@@ -157,17 +157,17 @@ export class JudgedMessagesAction implements JudgedAction {
     return createAnswerWatcher({ asker: this.#asker, manifests, wanted: wantedOf(messages), asked, onResult })
   }
 
-  heldAnswer(): HeldAnswer | null {
+  pendingAnswer(): PendingAnswer | null {
     const { call, messages } = this.#judged
     const requests = messages.filter((message) => message.kind === 'request')
     if (requests.length === 0 || !acceptsStream(call.headers.accept)) return null
-    return createHeldAnswer(requests)
+    return createPendingAnswer(requests)
   }
 
   onCancelled(listener: () => void): () => void {
-    const { call, held, messages } = this.#judged
+    const { call, pending, messages } = this.#judged
     const ids = messages.flatMap((message) => (message.kind === 'request' ? [message.id] : []))
-    return held.hold(call, ids, listener)
+    return pending.add(call, ids, listener)
   }
 
   refuse(refusal: Refusal): Answer {
@@ -180,44 +180,44 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 
   #answerTo(message: Extract<Message, { readonly kind: 'request' }>, refusal: Refusal): unknown {
-    const subject = this.#judged.subjects.find(({ id }) => id === message.id)
-    const isCause = subject !== undefined && (refusal.subject === null || this.#isAbout(refusal.subject, subject))
-    if (isCause && subject.method === 'tools/call') return stoppedToolResult(subject, refusal)
+    const resource = this.#judged.resources.find(({ id }) => id === message.id)
+    const isCause = resource !== undefined && (refusal.resource === null || this.#isAbout(refusal.resource, resource))
+    if (isCause && resource.method === 'tools/call') return stoppedToolResult(resource, refusal)
     const text = isCause ? refusal.message : 'Not forwarded: another call of the same batch may not proceed.'
     return rpcError(message.id, RPC_ERROR.notForwarded, text, refusalMembers(refusal))
   }
 
   #checkResult(permit: Permit | null): (id: MessageId, result: unknown) => void {
-    const { call, results, subjects } = this.#judged
+    const { call, results, resources } = this.#judged
     return (id, result) => {
-      const subject = subjects.find((one) => one.id === id && one.method === 'tools/call')
-      if (subject === undefined || this.#pinned === null) return
-      results.check(call, subject.item, result, this.#pinned, underOf(permit, subject))
+      const resource = resources.find((one) => one.id === id && one.method === 'tools/call')
+      if (resource === undefined || this.#pinned === null) return
+      results.check({ call, tool: resource.item, result, pinned: this.#pinned }, underOf(permit, resource))
     }
   }
 
-  #isCovered(subject: McpSubject, offered: BaselineText, baseline: BaselineText): boolean {
+  #isCovered(resource: JudgedMcpRequest, offered: BaselineText, baseline: BaselineText): boolean {
     this.#pinned = baseline
-    return isCovered(subject, [offered, baseline])
+    return isCovered(resource, [offered, baseline])
   }
 
   /** Each thing that goes on, with the id of the message that asks for it. Notifications are not answered. */
-  #asked(): ReadonlyMap<Subject, MessageId> {
-    const asked = new Map<Subject, MessageId>()
-    for (const subject of this.#judged.subjects) {
-      if (subject.id === null) continue
-      for (const one of [subject, ...this.#filesOf(subject)]) asked.set(one, subject.id)
+  #asked(): ReadonlyMap<JudgedResource, MessageId> {
+    const asked = new Map<JudgedResource, MessageId>()
+    for (const resource of this.#judged.resources) {
+      if (resource.id === null) continue
+      for (const one of [resource, ...this.#filesOf(resource)]) asked.set(one, resource.id)
     }
     return asked
   }
 
-  #filesOf(subject: McpSubject): readonly Subject[] {
-    return this.#edits?.get(subject)?.checks.map((check) => check.subject) ?? []
+  #filesOf(resource: JudgedMcpRequest): readonly JudgedResource[] {
+    return this.#edits?.get(resource)?.checks.map((check) => check.resource) ?? []
   }
 
   /** The message itself, or a file that it changes. */
-  #isAbout({ target }: Subject, subject: McpSubject): boolean {
-    return target === subject.target || this.#filesOf(subject).some((file) => file.target === target)
+  #isAbout({ target }: JudgedResource, resource: JudgedMcpRequest): boolean {
+    return target === resource.target || this.#filesOf(resource).some((file) => file.target === target)
   }
 }
 
@@ -228,18 +228,18 @@ function askerOf(call: Call<McpRoute>, messages: readonly Message[]): McpAsker {
   return { call, meta: recordIn(meta), isModern: isModern(params) }
 }
 
-function needOf(subject: McpSubject): ManifestNeed {
-  const { lists, mustBeListed } = judgedMethod(subject)
-  return { lists, name: mustBeListed ? subject.item : null }
+function needOf(resource: JudgedMcpRequest): ManifestNeed {
+  const { lists, mustBeListed } = judgedMethod(resource)
+  return { lists, name: mustBeListed ? resource.item : null }
 }
 
-function isCovered(subject: McpSubject, sides: readonly BaselineText[]): boolean {
-  const { mustBeListed, lists } = judgedMethod(subject)
-  return !mustBeListed || sides.some((side) => lists.some((list) => namesIn(list, side).has(subject.item)))
+function isCovered(resource: JudgedMcpRequest, sides: readonly BaselineText[]): boolean {
+  const { mustBeListed, lists } = judgedMethod(resource)
+  return !mustBeListed || sides.some((side) => lists.some((list) => itemNames(list, side).has(resource.item)))
 }
 
 /** A result, not a protocol error: the model sees it and can act on it. */
-function stoppedToolResult({ id, params }: McpSubject, refusal: Refusal): unknown {
+function stoppedToolResult({ id, params }: JudgedMcpRequest, refusal: Refusal): unknown {
   return {
     jsonrpc: '2.0',
     id,
@@ -252,6 +252,6 @@ function stoppedToolResult({ id, params }: McpSubject, refusal: Refusal): unknow
   }
 }
 
-function nameOf(message: Message): string {
+function messageName(message: Message): string {
   return message.kind === 'response' ? 'response' : message.method
 }

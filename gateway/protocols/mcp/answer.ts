@@ -6,7 +6,7 @@ import { createParser } from 'eventsource-parser'
 import { textIn } from '../../json/unchecked-json.ts'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import { isMessageId, type Message, type MessageId, type Params } from './json-rpc.ts'
 import { isEventStream, protocolMembers, type McpAsker } from './gateway-requests.ts'
 import { readPage, readSession } from './listing.ts'
@@ -27,7 +27,7 @@ interface AnswerWatcherOptions {
   readonly manifests: Pick<McpManifests, 'momentOf' | 'observe' | 'observeSession' | 'invalidate'>
   readonly wanted: ReadonlyMap<MessageId, Wanted>
   /** Set where outcomes are wanted: results and errors are read too, and reported for each resource by the message that asked for it. */
-  readonly asked?: ReadonlyMap<Subject, MessageId> | undefined
+  readonly asked?: ReadonlyMap<JudgedResource, MessageId> | undefined
   /** Receives each result that answers a request. */
   readonly onResult?: ((id: MessageId, result: unknown) => void) | undefined
 }
@@ -163,8 +163,8 @@ class ReadingWatcher implements AnswerWatcher {
     return this.#options.asked !== undefined && this.#outcomes.size === 0
   }
 
-  outcomeOf(subject: Subject): 'SUCCEEDED' | 'FAILED' | null {
-    const id = this.#options.asked?.get(subject)
+  outcomeOf(resource: JudgedResource): 'SUCCEEDED' | 'FAILED' | null {
+    const id = this.#options.asked?.get(resource)
     return id === undefined ? null : (this.#outcomes.get(id) ?? null)
   }
 

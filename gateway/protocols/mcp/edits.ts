@@ -21,7 +21,7 @@ import {
   type DerivationTerms,
   derivationTerms,
   createSelector,
-  namedType,
+  typeByName,
   type ContractSelector,
 } from '../../scm/selector.ts'
 import type { OfferedContract } from '../../baselines/baselines.ts'
@@ -29,7 +29,7 @@ import type { ResourceCheck } from '../common/action.ts'
 import type { McpAsker } from './gateway-requests.ts'
 import { createFileReading, type FileReading } from './file-reading.ts'
 import { itemIn } from './manifest-text.ts'
-import type { McpSubject } from './judged-requests.ts'
+import type { JudgedMcpRequest } from './judged-requests.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 interface McpEditsDeps {
@@ -48,8 +48,8 @@ export interface EditChecks {
 export interface McpEdits {
   /** Never rejects because of the content of the call: an edit that cannot be determined is judged as incomplete. */
   /** Whether there is anything to ask: most calls concern no file, and need no more than this look. */
-  mayChangeFiles(subject: McpSubject, asker: McpAsker): boolean
-  checksFor(subject: McpSubject, asker: McpAsker, offered: OfferedContract): Promise<EditChecks>
+  mayChangeFiles(resource: JudgedMcpRequest, asker: McpAsker): boolean
+  checksFor(resource: JudgedMcpRequest, asker: McpAsker, offered: OfferedContract): Promise<EditChecks>
 }
 
 const NO_QUESTIONS: EditChecks = { checks: [], confirm: () => Promise.resolve() }
@@ -63,18 +63,18 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       if (edits.write.includes(item) || readFileChanges(args, null).kind !== 'none') return true
       return REMOVERS.test(item) && namedFiles(args).length > 0
     },
-    async checksFor(subject, asker, offered) {
-      if (!this.mayChangeFiles(subject, asker)) return NO_QUESTIONS
+    async checksFor(resource, asker, offered) {
+      if (!this.mayChangeFiles(resource, asker)) return NO_QUESTIONS
       const { edits } = asker.call.route
-      const args = subject.params['arguments']
-      const isWriter = edits.write.includes(subject.item)
-      const tool = itemIn('tools', subject.item, offered)
+      const args = resource.params['arguments']
+      const isWriter = edits.write.includes(resource.item)
+      const tool = itemIn('tools', resource.item, offered)
       if (!isWriter && isReadOnly(tool)) return NO_QUESTIONS
       const selector = createSelector(deps.config().scm.contracts)
-      const read = stepsOf(subject, readFileChanges(args, declaredMembers(tool)))
+      const read = stepsOf(resource, readFileChanges(args, declaredMembers(tool)))
       if (read.kind === 'unclear') {
         const named = read.paths.filter((path) => isLookedAt(path, selector))
-        return isWriter || named.length > 0 ? unclear(subject, asker, named[0] ?? 'a file') : NO_QUESTIONS
+        return isWriter || named.length > 0 ? unclear(resource, asker, named[0] ?? 'a file') : NO_QUESTIONS
       }
       const reading = createFileReading({
         asker,
@@ -84,13 +84,13 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
         upstreams: deps.upstreams,
       })
       const expanded = await withFolders(read.steps, reading, selector)
-      if (expanded.kind === 'unclear') return unclear(subject, asker, expanded.path)
+      if (expanded.kind === 'unclear') return unclear(resource, asker, expanded.path)
       const steps = expanded.steps.filter((step) => pathsOf(step).some((path) => isLookedAt(path, selector)))
       if (steps.length === 0) return NO_QUESTIONS
       // Read under the one name and written under the other, it would be compared with a file that it does not change.
       const twofold = steps.flatMap(pathsOf).find((path) => filePathReadings(path).length > 1 || isFilePattern(path))
-      if (twofold !== undefined) return unclear(subject, asker, twofold)
-      return checksOfFiles(steps, { subject, asker, reading, selector, deps })
+      if (twofold !== undefined) return unclear(resource, asker, twofold)
+      return checksOfFiles(steps, { resource, asker, reading, selector, deps })
     },
   }
 }
@@ -109,7 +109,7 @@ type ReadSteps =
   | { readonly kind: 'unclear'; readonly paths: readonly string[] }
 
 /** What the call does, in order; else the files that it may change in a way that is not clear. */
-function stepsOf({ item, params }: McpSubject, read: FileChanges): ReadSteps {
+function stepsOf({ item, params }: JudgedMcpRequest, read: FileChanges): ReadSteps {
   if (read.kind === 'unclear') return read
   if (read.kind === 'changes') return { kind: 'steps', steps: read.changes }
   if (read.kind === 'moved') return { kind: 'steps', steps: [{ ...read, isCopy: COPIERS.test(item) }] }
@@ -176,7 +176,7 @@ function stepsWithin(
 }
 
 interface Editing {
-  readonly subject: McpSubject
+  readonly resource: JudgedMcpRequest
   readonly asker: McpAsker
   readonly reading: FileReading
   readonly selector: ContractSelector
@@ -222,14 +222,14 @@ function termsOf({ deps }: Pick<Editing, 'deps'>): DerivationTerms {
 
 function fileCheck(
   path: string,
-  { subject, asker }: Pick<Editing, 'subject' | 'asker'>,
+  { resource, asker }: Pick<Editing, 'resource' | 'asker'>,
   basis: Extract<ResourceCheck['basis'], { readonly kind: 'change_set' }>,
 ): ResourceCheck {
   const { route } = asker.call
   const { operation } = route.edits
   return {
-    subject: {
-      name: `${subject.name} ${path}`,
+    resource: {
+      name: `${resource.name} ${path}`,
       target: `${route.name}#file/${path}`,
       scope: null,
       ...(operation !== undefined && { operation }),
@@ -238,14 +238,14 @@ function fileCheck(
   }
 }
 
-function unclear(subject: McpSubject, asker: McpAsker, path: string): EditChecks {
+function unclear(resource: JudgedMcpRequest, asker: McpAsker, path: string): EditChecks {
   const problem: Problem = {
     code: 'GUARD_CALL_UNRECOGNISED',
-    message: `The arguments of ${subject.item} do not determine in one way what it would change in ${path}.`,
+    message: `The arguments of ${resource.item} do not determine in one way what it would change in ${path}.`,
   }
-  const type: ArtifactType = namedType(path) ?? 'openapi'
+  const type: ArtifactType = typeByName(path) ?? 'openapi'
   const basis = { kind: 'change_set', artifacts: [], unreadable: [{ id: path, type, problem }] } as const
-  return { ...NO_QUESTIONS, checks: [fileCheck(path, { subject, asker }, basis)] }
+  return { ...NO_QUESTIONS, checks: [fileCheck(path, { resource, asker }, basis)] }
 }
 
 async function confirmUnchanged(paths: readonly string[], reading: FileReading): Promise<void> {

@@ -2,7 +2,7 @@
 import { ERRORS } from '../../errors/errors.ts'
 import type { CallFault, FaultyCall } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'
-import { readMessage, RPC_ERROR, rpcAnswer, rpcError } from './json-rpc.ts'
+import { readRpcMessage, RPC_ERROR, rpcAnswer, rpcError } from './json-rpc.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
 
 /**
@@ -17,7 +17,7 @@ export function mcpFault({ code, message, correlationId }: CallFault, { headers,
   const { status } = ERRORS[code]
   const number = status < 500 ? RPC_ERROR.invalidRequest : RPC_ERROR.internal
   const data = { error: code, correlation_id: correlationId }
-  const errors = values.map(readMessage).flatMap((asked) => {
+  const errors = values.map(readRpcMessage).flatMap((asked) => {
     return asked?.kind === 'request' ? [rpcError(asked.id, number, `${code}: ${message}`, data)] : []
   })
   return errors.length === 0 ? null : rpcAnswer(status, isBatch ? errors : errors[0], headers.accept)

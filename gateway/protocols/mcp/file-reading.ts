@@ -4,7 +4,7 @@ import type { BaselineText } from '../../baselines/baselines.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import type { FileAtCommit } from '../../scm/platform.ts'
 import { askServer, reasonOf, type McpAsker } from './gateway-requests.ts'
-import { itemIn, namesIn } from './manifest-text.ts'
+import { itemIn, itemNames } from './manifest-text.ts'
 import type { Params } from './json-rpc.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
@@ -89,14 +89,14 @@ const NOT_A_FOLDER = /\bENOTDIR\b|not a directory/i
 
 async function treeBelow(path: string, options: FileReadingOptions): Promise<FolderFiles> {
   const { manifest, args } = options
-  const [reader] = readersAmong(knownTools(TREES, namesIn('tools', manifest)), path, { manifest, args })
+  const [reader] = readersAmong(knownTools(TREES, itemNames('tools', manifest)), path, { manifest, args })
   if (reader === undefined) return UNKNOWN_FOLDER
   try {
     const result = await askReader(reader, options)
-    const [text = '', ...others] = textsIn(result['content'])
+    const [text = '', ...others] = textsOfContent(result['content'])
     if (result['isError'] === true) return ABSENT.test(text) || NOT_A_FOLDER.test(text) ? NO_FOLDER : UNKNOWN_FOLDER
     const tree = others.length === 0 ? readStrictJsonText(text) : null
-    const names = tree?.ok === true ? filesIn(tree.value, '') : null
+    const names = tree?.ok === true ? filesOfTree(tree.value, '') : null
     return names === null ? UNKNOWN_FOLDER : { kind: 'files', names }
   } catch {
     // Whatever went wrong: the files are not known.
@@ -105,13 +105,13 @@ async function treeBelow(path: string, options: FileReadingOptions): Promise<Fol
 }
 
 /** `[{ name, type, children }]`. Null: it is no such list. */
-function filesIn(entries: unknown, folder: string): readonly string[] | null {
+function filesOfTree(entries: unknown, folder: string): readonly string[] | null {
   if (!Array.isArray(entries)) return null
   const files: string[] = []
   for (const entry of entries as readonly unknown[]) {
     if (!isJsonObject(entry) || typeof entry['name'] !== 'string') return null
     const name = folder + entry['name']
-    const within = entry['children'] === undefined ? null : filesIn(entry['children'], `${name}/`)
+    const within = entry['children'] === undefined ? null : filesOfTree(entry['children'], `${name}/`)
     if (within === null && entry['type'] !== 'file') return null
     files.push(...(within ?? [name]))
   }
@@ -121,11 +121,11 @@ function filesIn(entries: unknown, folder: string): readonly string[] | null {
 async function readFile(path: string, options: FileReadingOptions): Promise<FileAtCommit> {
   const reader = readerFor(path, options)
   if (reader === null)
-    return missing(path, 'the server offers no tool that is known to read it; route.edits.read can name one')
+    return missingPrior(path, 'the server offers no tool that is known to read it; route.edits.read can name one')
   try {
     return fileIn(path, reader.tool, await askReader(reader, options))
   } catch (error) {
-    return missing(path, `${reader.tool}: ${reasonOf(error)}`)
+    return missingPrior(path, `${reader.tool}: ${reasonOf(error)}`)
   }
 }
 
@@ -138,19 +138,19 @@ function askReader(
 }
 
 function fileIn(path: string, tool: string, result: Readonly<Record<string, unknown>>): FileAtCommit {
-  const texts = textsIn(result['content'])
+  const texts = textsOfContent(result['content'])
   if (result['isError'] === true)
     return texts.some((text) => ABSENT.test(text))
       ? { kind: 'absent' }
-      : missing(path, `${tool} answered with an error`)
+      : missingPrior(path, `${tool} answered with an error`)
   const [text, ...others] = texts
   return text === undefined || others.length > 0
-    ? missing(path, `${tool} answered no single text`)
+    ? missingPrior(path, `${tool} answered no single text`)
     : { kind: 'text', text }
 }
 
 /** Texts of embedded resources where there are any: the other texts are about the file. */
-function textsIn(content: unknown): readonly string[] {
+function textsOfContent(content: unknown): readonly string[] {
   const items: readonly unknown[] = Array.isArray(content) ? content : []
   const resources = items.flatMap((item) =>
     isJsonObject(item) && isJsonObject(item['resource']) ? [item['resource']] : [],
@@ -159,7 +159,7 @@ function textsIn(content: unknown): readonly string[] {
   return holders.map(({ text }) => text).filter((text) => typeof text === 'string')
 }
 
-function missing(path: string, why: string): FileAtCommit {
+function missingPrior(path: string, why: string): FileAtCommit {
   const problem: Problem = {
     code: 'MISSING_PRIOR_CONTENT',
     message: `${path} cannot be compared with what it was: ${why}.`,
@@ -168,7 +168,7 @@ function missing(path: string, why: string): FileAtCommit {
 }
 
 function readerFor(path: string, { manifest, tools, args }: FileReadingOptions): Reader | null {
-  const names = tools.length > 0 ? tools : knownTools(READERS, namesIn('tools', manifest))
+  const names = tools.length > 0 ? tools : knownTools(READERS, itemNames('tools', manifest))
   return readersAmong(names, path, { manifest, args })[0] ?? null
 }
 
@@ -194,7 +194,7 @@ function argumentsFor(path: string, schema: Params, call: Params): Reader['args'
   const properties = isJsonObject(schema['properties']) ? Object.keys(schema['properties']) : []
   const place = FILE_ARGUMENTS.find((name) => properties.includes(name))
   if (place === undefined) return null
-  const shared = properties.filter((name) => isPlace(name) && typeof call[name] === 'string')
+  const shared = properties.filter((name) => isLocationName(name) && typeof call[name] === 'string')
   const branch = properties.includes('ref') && call['ref'] === undefined ? call['branch'] : undefined
   const args = {
     ...Object.fromEntries(shared.map((name) => [name, call[name]])),
@@ -221,6 +221,6 @@ const PLACES = [
   'root',
 ]
 
-function isPlace(name: string): boolean {
+function isLocationName(name: string): boolean {
   return PLACES.includes(name)
 }

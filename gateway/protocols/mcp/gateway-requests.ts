@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { createParser } from 'eventsource-parser'
 import type { Dispatcher } from 'undici'
 import { errors } from '../../network/undici.ts'
-import { questionHeaders } from '../../upstream/headers.ts'
+import { ownRequestHeaders } from '../../upstream/headers.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
@@ -63,14 +63,14 @@ export async function askServer(
   const { call } = asker
   const id = `preflight-${randomUUID()}`
   const params = { ...request.params, ...(asker.isModern ? { _meta: protocolMembers(asker.meta) } : {}) }
-  const answer = await upstreams.askerOf(call).request({
+  const answer = await upstreams.ownRequestsOf(call).request({
     path: call.upstreamPath,
     method: 'POST',
     headers: ownHeaders(call, request, asker.isModern),
     body: JSON.stringify({ jsonrpc: '2.0', id, method: request.method, params }),
     signal,
   })
-  if (answer.statusCode !== 200) throw await failureOf(answer, id)
+  if (answer.statusCode !== 200) throw await rpcFailure(answer, id)
   const { error, result } = await readReply(answer, id)
   if (isJsonObject(error)) throw new RpcFailure(error)
   if (!isJsonObject(result)) throw new Error('its answer holds no result')
@@ -81,7 +81,7 @@ export async function askServer(
  * 2026-07-28 reports an unknown method with 404 too: an answer to this request is its failure, anything else is for the
  * caller.
  */
-async function failureOf(answer: Dispatcher.ResponseData, id: string): Promise<Error> {
+async function rpcFailure(answer: Dispatcher.ResponseData, id: string): Promise<Error> {
   const { statusCode, headers } = answer
   const reply = await readReply(answer, id).catch(() => null)
   const error = reply?.['error']
@@ -100,7 +100,7 @@ export function reasonOf(error: unknown): string {
 /** The caller's header fields, but for those that belong to the message they came with. */
 function ownHeaders(call: Call<McpRoute>, { method, name }: OwnRequest, isModern: boolean): string[] {
   return [
-    ...questionHeaders(call, belongsToTheCall),
+    ...ownRequestHeaders(call, belongsToTheCall),
     'content-type',
     'application/json',
     'accept',

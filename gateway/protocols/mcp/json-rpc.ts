@@ -26,7 +26,7 @@ export type Params = Readonly<Record<string, unknown>>
 const MEMBERS = countingNames(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 
 /** Null when the value is no JSON-RPC message, or another one to readers that take names in any case. */
-export function readMessage(value: unknown): Message | null {
+export function readRpcMessage(value: unknown): Message | null {
   if (!isJsonObject(value) || otherSpelling(value, MEMBERS) !== null) return null
   const { id, method, params } = value
   if (method === undefined) return 'result' in value || 'error' in value ? { kind: 'response' } : null

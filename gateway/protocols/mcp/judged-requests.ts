@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { DecisionScope } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import { fold, trimmed } from '../../routing/path-reading.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import type { Message, MessageId, Params } from './json-rpc.ts'
@@ -104,7 +104,7 @@ export function isJudgedMethod(method: string): boolean {
 }
 
 /** One thing that a message asks for. */
-export interface McpSubject extends Subject {
+export interface JudgedMcpRequest extends JudgedResource {
   /** Null: a notification, which is not answered. */
   readonly id: MessageId | null
   readonly method: string
@@ -113,9 +113,9 @@ export interface McpSubject extends Subject {
   readonly params: Params
 }
 
-/** Those of the messages that are judged. Names that are missing were refused before (`subjectProblem`). */
-export function subjectsOf(route: string, messages: readonly Message[]): readonly McpSubject[] {
-  const subjects: McpSubject[] = []
+/** Those of the messages that are judged. Names that are missing were refused before (`requestProblem`). */
+export function judgedRequests(route: string, messages: readonly Message[]): readonly JudgedMcpRequest[] {
+  const resources: JudgedMcpRequest[] = []
   for (const message of messages) {
     if (message.kind === 'response') continue
     const { method, params } = message
@@ -124,7 +124,7 @@ export function subjectsOf(route: string, messages: readonly Message[]): readonl
     const { member, scope, target } = row
     const item = member === null ? method : params[member]
     if (typeof item !== 'string') continue
-    subjects.push({
+    resources.push({
       id: message.kind === 'request' ? message.id : null,
       method,
       item,
@@ -134,10 +134,10 @@ export function subjectsOf(route: string, messages: readonly Message[]): readonl
       scope: scope(item),
     })
   }
-  return subjects
+  return resources
 }
 
-export function judgedMethod({ method }: McpSubject): JudgedMethod {
+export function judgedMethod({ method }: JudgedMcpRequest): JudgedMethod {
   return rowOf(method) ?? OWN_METHOD
 }
 
@@ -149,7 +149,7 @@ const MOST_JUDGED = 100
 const MEMBERS = countingNames(['name', 'uri', 'arguments', '_meta'])
 
 /** What would let a call reach another thing than the one judged, or leave nothing to judge. */
-export function subjectProblem(messages: readonly Message[]): string | null {
+export function requestProblem(messages: readonly Message[]): string | null {
   const ids = messages.length > 1 ? new Set<MessageId>() : null
   let judged = 0
   for (const message of messages) {

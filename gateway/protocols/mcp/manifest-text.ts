@@ -83,13 +83,13 @@ function sortedLists(lists: ManifestMembers): ManifestMembers {
     LIST_NAMES.flatMap((list) => {
       const items = lists[list]
       return Array.isArray(items)
-        ? [[list, items.toSorted((a, b) => byCodeUnit(nameIn(list, a), nameIn(list, b)))]]
+        ? [[list, items.toSorted((a, b) => byCodeUnit(itemName(list, a), itemName(list, b)))]]
         : []
     }),
   )
 }
 
-function nameIn(list: ManifestListName, item: unknown): string {
+function itemName(list: ManifestListName, item: unknown): string {
   const name = isJsonObject(item) ? item[LISTS[list].key] : null
   return textIn(name) ?? ''
 }
@@ -102,7 +102,7 @@ function setBeside(own: ManifestMembers, contract: OfferedContract, baseline: Ba
   const kept = partsOf(baseline)
   if (kept === null) return contract
   const pinned: ManifestMembers = { ...pickedFrom(kept), ...sortedLists(kept) }
-  const speaksOfAll = isWhole(pinned)
+  const speaksOfAll = isWholeManifest(pinned)
   const source = (part: string): ManifestMembers => (isKnown(own, part) ? own : pinned)
   const parts = Object.fromEntries(
     [...WHOLE, 'instructions', ...LIST_NAMES].flatMap((part) => {
@@ -125,17 +125,17 @@ function pickedFrom(parts: ManifestMembers): ManifestMembers {
 
 /** Whether the offer states a part: it contains it, or it is complete and has none. */
 function isKnown(own: ManifestMembers, part: string): boolean {
-  return Object.hasOwn(own, part) || (isWhole(own) && !UNWATCHED.some((name) => name === part))
+  return Object.hasOwn(own, part) || (isWholeManifest(own) && !UNWATCHED.some((name) => name === part))
 }
 
-function isWhole(parts: ManifestMembers): boolean {
+function isWholeManifest(parts: ManifestMembers): boolean {
   return WHOLE.some((part) => Object.hasOwn(parts, part))
 }
 
 /** The baseline with the parts that it does not contain yet, seen for the first time now; null: there are none. */
 function completed(own: ManifestMembers, baseline: BaselineText): BaselineText | null {
   const pinned = partsOf(baseline)
-  if (pinned === null || isWhole(pinned)) return null
+  if (pinned === null || isWholeManifest(pinned)) return null
   const added = Object.keys(own).filter((part) => !Object.hasOwn(pinned, part))
   if (added.length === 0) return null
   const content = JSON.stringify({ ...pickedFrom(own), ...sortedLists({ ...own, ...pinned }) })
@@ -148,12 +148,12 @@ const partsByDigest = new LRUCache<string, { readonly parts: ManifestMembers | n
 function partsOf({ content, digest }: BaselineText): ManifestMembers | null {
   const known = partsByDigest.get(digest)
   if (known !== undefined) return known.parts
-  const parts = readParts(content)
+  const parts = readManifestText(content)
   partsByDigest.set(digest, { parts })
   return parts
 }
 
-function readParts(content: string): ManifestMembers | null {
+function readManifestText(content: string): ManifestMembers | null {
   let value: unknown
   try {
     value = JSON.parse(content)
@@ -169,11 +169,11 @@ function readParts(content: string): ManifestMembers | null {
 const namesByDigest = new LRUCache<string, Partial<Record<ManifestListName, ReadonlySet<string>>>>({ max: 256 })
 
 /** Names in a list of a manifest; a text that is none has none, so that nothing is taken as covered. */
-export function namesIn(list: ManifestListName, contract: BaselineText): ReadonlySet<string> {
+export function itemNames(list: ManifestListName, contract: BaselineText): ReadonlySet<string> {
   const known = namesByDigest.get(contract.digest) ?? {}
   if (known[list] !== undefined) return known[list]
   const items = partsOf(contract)?.[list]
-  const names = new Set(Array.isArray(items) ? items.map((item) => nameIn(list, item)) : [])
+  const names = new Set(Array.isArray(items) ? items.map((item) => itemName(list, item)) : [])
   namesByDigest.set(contract.digest, Object.assign(known, { [list]: names }))
   return names
 }
@@ -186,6 +186,6 @@ export function itemIn(
 ): Readonly<Record<string, unknown>> | null {
   const items: unknown = partsOf(contract)?.[list]
   const values: readonly unknown[] = Array.isArray(items) ? items : []
-  const item = values.find((value) => nameIn(list, value) === name)
+  const item = values.find((value) => itemName(list, value) === name)
   return isJsonObject(item) ? item : null
 }

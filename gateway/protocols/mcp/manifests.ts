@@ -17,7 +17,7 @@ import type { Page } from './listing.ts'
 import {
   LIST_NAMES,
   manifestContract,
-  namesIn,
+  itemNames,
   promisedLists,
   type ManifestListName,
   type SessionFacts,
@@ -148,7 +148,7 @@ export class OfferedManifests implements McpManifests {
     const seen = { thing: facts, asked: this.momentOf(asker.call.route.name) }
     this.#starts.set(serverOf(asker.call), seen)
     if (asker.isModern) this.#viewOf(asker).session = seen
-    else this.#starts.set(startOf(asker.call, session), seen)
+    else this.#starts.set(sessionKeyOf(asker.call, session), seen)
   }
 
   invalidate(route: string, lists: readonly ManifestListName[] = LIST_NAMES): void {
@@ -183,7 +183,7 @@ export class OfferedManifests implements McpManifests {
    * it is not known, the last answer of the server counts: a call must not leave a changed description behind.
    */
   #factsFor({ call, isModern }: McpAsker, view: ListingView): Seen<SessionFacts> | null {
-    const own = isModern ? view.session : this.#starts.get(startOf(call, null))
+    const own = isModern ? view.session : this.#starts.get(sessionKeyOf(call, null))
     return own ?? this.#starts.get(serverOf(call)) ?? null
   }
 
@@ -311,7 +311,7 @@ function lacksName(
 ): boolean {
   if (manifest === null || now - (lists[list]?.asked.at ?? 0) < UNKNOWN_NAME_RELIST_MS) return false
   return needs.some(
-    (need) => need.name !== null && need.lists.includes(list) && !namesIn(list, manifest).has(need.name),
+    (need) => need.name !== null && need.lists.includes(list) && !itemNames(list, manifest).has(need.name),
   )
 }
 
@@ -335,7 +335,7 @@ export function serverOf({ route, origin }: Call<McpRoute>): string {
 }
 
 /** Key of a session, or of the caller where there are none. @param begun null: the session of the call */
-function startOf(call: Call<McpRoute>, begun: string | null): string {
+function sessionKeyOf(call: Call<McpRoute>, begun: string | null): string {
   const session = begun ?? call.headers['mcp-session-id']
   return session === undefined ? callerAt(call) : `${serverOf(call)}\n${sha256Hex(String(session))}`
 }

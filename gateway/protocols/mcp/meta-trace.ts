@@ -23,7 +23,7 @@ function metaTraceParent(body: Buffer): RemoteParent | null {
 export function messageTraceParent(message: unknown): RemoteParent | null {
   const calls: readonly unknown[] = Array.isArray(message) ? message : [message]
   for (const call of calls) {
-    const parent = parentOf(memberOf(memberOf(call, 'params'), '_meta'))
+    const parent = parentOf(ownMember(ownMember(call, 'params'), '_meta'))
     if (parent !== null) return parent
   }
   return null
@@ -42,10 +42,10 @@ export function joinStatedTrace(
 
 function parentOf(meta: unknown): RemoteParent | null {
   if (typeof meta !== 'object' || meta === null) return null
-  return readTraceParent({ traceparent: memberOf(meta, 'traceparent'), tracestate: memberOf(meta, 'tracestate') })
+  return readTraceParent({ traceparent: ownMember(meta, 'traceparent'), tracestate: ownMember(meta, 'tracestate') })
 }
 
-function memberOf(value: unknown, name: string): unknown {
+function ownMember(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? Reflect.get(value, name)
     : undefined

@@ -2,7 +2,7 @@
  * An MCP call that waits for an approval: an event stream with signs of life, progress for callers that asked for it,
  * and then the real answer.
  */
-import type { HeldAnswer } from '../common/action.ts'
+import type { PendingAnswer } from '../common/action.ts'
 import { RPC_ERROR, rpcError, type Message } from './json-rpc.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 
@@ -14,7 +14,7 @@ export function acceptsStream(accept: string | undefined): boolean {
 }
 
 /** @param requests those that the answer is for; at least one */
-export function createHeldAnswer(requests: readonly CallMessage[]): HeldAnswer {
+export function createPendingAnswer(requests: readonly CallMessage[]): PendingAnswer {
   let signs = 0
   return {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },

@@ -7,18 +7,18 @@ import type { McpRoute } from './settings.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
-import { firstId, readMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
+import { firstId, readRpcMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './actions.ts'
 import { isClientRegistration, isTokenRequest, passingAuthorization } from './authorization.ts'
 import { mcpFault } from './errors.ts'
 import { foreignPage } from './dns-rebinding.ts'
-import { headerProblem, subjectProblem, subjectsOf } from './judged-requests.ts'
+import { headerProblem, requestProblem, judgedRequests } from './judged-requests.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
 /** What the recogniser works with. */
-type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results' | 'held'>
+type McpParts = Pick<JudgedMessages, 'manifests' | 'edits' | 'results' | 'pending'>
 
 export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
   const { manifests } = parts
@@ -59,7 +59,7 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
   if (!json.ok) return refused(call, { status: 400, code: RPC_ERROR.parse, message: json.message })
   const isBatch = Array.isArray(json.value)
   const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
-  const messages = values.map(readMessage).filter((message) => message !== null)
+  const messages = values.map(readRpcMessage).filter((message) => message !== null)
   if (values.length === 0 || messages.length < values.length) {
     if (isClientRegistration(json.value)) return passingAuthorization(call)
     return refused(call, {
@@ -69,13 +69,13 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
         'The body is not a JSON-RPC 2.0 message or a batch of them, with the names of its members in lower case.',
     })
   }
-  const problem = headerProblem(call.headers, messages) ?? subjectProblem(messages)
+  const problem = headerProblem(call.headers, messages) ?? requestProblem(messages)
   if (problem !== null) return refused(call, { status: 400, ...INVALID, message: problem, id: firstId(messages) })
-  parts.held.cancel(call, messages)
-  const subjects = subjectsOf(call.route.name, messages)
-  return subjects.length === 0
+  parts.pending.cancel(call, messages)
+  const resources = judgedRequests(call.route.name, messages)
+  return resources.length === 0
     ? new MessagesAction(call, parts.manifests, messages)
-    : new JudgedMessagesAction({ ...parts, call, messages, subjects, isBatch })
+    : new JudgedMessagesAction({ ...parts, call, messages, resources, isBatch })
 }
 
 function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {

@@ -13,8 +13,16 @@ import { itemIn } from './manifest-text.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 export interface McpResults {
-  /** Never throws. @param pinned the manifest that the call was judged by */
-  check(call: Call, tool: string, result: unknown, pinned: BaselineText, under: Under): void
+  /** Never throws. */
+  check(result: McpToolResult, under: Under): void
+}
+
+interface McpToolResult {
+  readonly call: Call
+  readonly tool: string
+  readonly result: unknown
+  /** The manifest that the call was judged by. */
+  readonly pinned: BaselineText
 }
 
 interface McpResultsDeps {
@@ -38,7 +46,7 @@ export function createMcpResults({ validator, checks, logger }: McpResultsDeps):
     return made
   }
   return {
-    check(call, tool, result, pinned, under) {
+    check({ call, tool, result, pinned }, under) {
       const schema = schemaOf(tool, pinned)
       if (schema === null || !isComplete(result)) return
       const { name: route } = call.route

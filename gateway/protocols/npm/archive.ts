@@ -37,7 +37,7 @@ export async function* readArchive(
   take: (entry: ArchiveEntry) => boolean,
   bounds: ArchiveBounds,
 ): AsyncGenerator<readonly [ArchiveEntry, Buffer | null]> {
-  const blocks = new Blocks(inflated(bytes, bounds.expanded))
+  const blocks = new Blocks(inflatedMember(bytes, bounds.expanded))
   /** What a pax header says of the next entry; null: there was none. */
   let stated: { readonly path: string | null } | null = null
   for (let count = 0; ;) {
@@ -56,7 +56,7 @@ export async function* readArchive(
       stated = header.flag === 'x' ? { path } : null
       continue
     }
-    const entry = entryOf(header, stated?.path ?? null)
+    const entry = archiveEntry(header, stated?.path ?? null)
     stated = null
     yield [entry, await blocks.content(entry.size, take(entry))]
   }
@@ -69,7 +69,7 @@ const BLOCK = 512
 const MAX_PAX = 64 * 1024
 
 /** The bytes of a gzip file of one member (RFC 1952), all of which have to be there. */
-async function* inflated(bytes: Buffer, maxBytes: number): AsyncGenerator<Buffer> {
+async function* inflatedMember(bytes: Buffer, maxBytes: number): AsyncGenerator<Buffer> {
   const start = deflateStart(bytes)
   const inflater = createInflateRaw()
   inflater.end(bytes.subarray(start))
@@ -170,12 +170,13 @@ function headerIn(block: Buffer): EntryHeader {
   const flag = block.toString('latin1', 156, 157)
   if (!FLAGS.has(flag)) throw new TarballError(`it holds an entry of the type ${JSON.stringify(flag)}`)
   const size = numberIn(block, 124, 12)
-  const prefix = textIn(block, 345, 155)
+  const prefix = headerText(block, 345, 155)
   const hasPrefix = prefix !== ''
   if (hasPrefix && magic === GNU) throw new TarballError('a header states more than GNU tar writes')
   const isLink = flag === '1' || flag === '2'
-  if (isLink !== (textIn(block, 157, 100) !== '')) throw new TarballError('a link leads nowhere, or no link somewhere')
-  const name = textIn(block, 0, 100)
+  if (isLink !== (headerText(block, 157, 100) !== ''))
+    throw new TarballError('a link leads nowhere, or no link somewhere')
+  const name = headerText(block, 0, 100)
   return { name: hasPrefix ? `${prefix}/${name}` : name, hasPrefix, flag, size }
 }
 
@@ -195,7 +196,7 @@ function numberIn(block: Buffer, start: number, length: number): number {
 }
 
 /** Up to a zero, behind which there are only zeros. */
-function textIn(block: Buffer, start: number, length: number): string {
+function headerText(block: Buffer, start: number, length: number): string {
   const field = block.subarray(start, start + length)
   const end = field.indexOf(0)
   const text = end === -1 ? field : field.subarray(0, end)
@@ -236,7 +237,7 @@ function recordsIn(content: Buffer): ReadonlyMap<string, string> {
   return records
 }
 
-function entryOf(header: EntryHeader, path: string | null): ArchiveEntry {
+function archiveEntry(header: EntryHeader, path: string | null): ArchiveEntry {
   const { flag, size } = header
   if (path !== null && header.hasPrefix) throw new TarballError('it states the name of an entry twice')
   const name = path ?? header.name

@@ -8,7 +8,7 @@ import { compareTrees } from '../../scm/derivation.ts'
 import type { DerivationTerms } from '../../scm/selector.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { readDocument, unread, type Publication, type Revision } from './document.ts'
+import { readPackageDocument, unread, type Publication, type Revision } from './document.ts'
 import { NEW_PACKAGE, packumentChange, predecessorOf, readPackument, type Packument } from './packument.ts'
 import type { RegistryClient } from './registry.ts'
 import type { NpmRequest } from './request.ts'
@@ -50,11 +50,11 @@ export async function checksOf<Kind extends NpmWrite['kind']>(
 
 const WAYS: { readonly [Kind in NpmWrite['kind']]: WriteCheck<Kind> } = {
   async document({ name }, body, scene) {
-    const document = readDocument(name, await body())
+    const document = readPackageDocument(name, await body())
     return document.kind === 'publication' ? publicationChecks(document, scene) : revisionChecks(document, scene)
   },
   async stage({ name }, body, scene) {
-    const document = readDocument(name, await body())
+    const document = readPackageDocument(name, await body())
     if (document.kind !== 'publication') throw unread('what is staged holds no tarball')
     return publicationChecks(document, scene)
   },
@@ -149,7 +149,7 @@ const WORDS = {
 
 function packageReceiptCheck(operation: string, what: string): ResourceCheck {
   const target = `npm:${what}`
-  return { subject: { name: `${operation} ${target}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
+  return { resource: { name: `${operation} ${target}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
 }
 
 type ReadTree = { readonly ok: true; readonly tree: PackageTree } | { readonly ok: false; readonly problem: Problem }
@@ -166,17 +166,17 @@ async function versionCheck(name: string, label: string, sides: VersionSides, sc
   const { after, packument } = sides
   const before = sides.before === null ? EMPTY : await versionTree(name, sides.before, packument, scene)
   const target = `npm:${name}@${label}`
-  const subject = { name: `publish ${target}`, target, scope: null, operation: 'publish' } as const
+  const resource = { name: `publish ${target}`, target, scope: null, operation: 'publish' } as const
   if (!before.ok || !after.ok) {
     const problems = [before, after].flatMap((side) => (side.ok ? [] : [side.problem]))
     const unreadable = problems.slice(0, 1).map((problem) => ({ id: target, type: 'openapi' as const, problem }))
-    return { subject, basis: { kind: 'change_set', artifacts: [], unreadable } }
+    return { resource, basis: { kind: 'change_set', artifacts: [], unreadable } }
   }
   const { artifacts, unreadable, problem, selectorHash } = await compareTrees(before.tree, after.tree, scene.terms)
   const origin = { kind: 'derived', derivation: null, commitment: null, problem } as const
   const completeness = { origin, bindingProvenAt: null, selectorHash }
   const release = { name: `npm:${name}`, base: sides.before, head: sides.version }
-  return { subject, basis: { kind: 'change_set', artifacts, unreadable, completeness, release } }
+  return { resource, basis: { kind: 'change_set', artifacts, unreadable, completeness, release } }
 }
 
 const EMPTY: ReadTree = { ok: true, tree: new Map() }

@@ -25,32 +25,32 @@ export interface Revision {
 }
 
 /** @throws GatewayError PREFLIGHT_UNDECIDED when the document has no single reading */
-export function readDocument(name: string, document: unknown): Publication | Revision {
+export function readPackageDocument(name: string, document: unknown): Publication | Revision {
   if (!isJsonObject(document)) throw unread('the body is no JSON object')
   requireLetters(document, DOCUMENT)
   const names = [document['name'], document['_id']].filter((one) => one !== undefined && one !== null)
   const other = names.length === 0 ? null : names.find((one) => one !== name)
   if (other !== undefined) throw unread(`the path names ${name} and the body ${JSON.stringify(other)}`)
-  const attachments = membersOf(document['_attachments'], '_attachments')
+  const attachments = objectOrEmpty(document['_attachments'], '_attachments')
   return Object.keys(attachments).length === 0
     ? { kind: 'revision', name, packument: document }
     : publication(name, document, attachments)
 }
 
 function publication(name: string, document: JsonObject, attachments: JsonObject): Publication {
-  const [version, ...further] = Object.keys(membersOf(document['versions'], 'versions'))
+  const [version, ...further] = Object.keys(objectOrEmpty(document['versions'], 'versions'))
   if (version === undefined || further.length > 0) throw unread('a publication states exactly one version')
   // A registry may take it for a version, and its predecessor is not known.
   if (parseSemanticVersion(version) === null) throw unread(`${JSON.stringify(version)} is no semantic version`)
-  const stated = membersOf(membersOf(document['versions'], 'versions')[version], `versions.${version}`)
+  const stated = objectOrEmpty(objectOrEmpty(document['versions'], 'versions')[version], `versions.${version}`)
   requireLetters(stated, VERSION)
   if (stated['version'] !== version || stated['name'] !== name)
     throw unread(`versions.${version} states another name or version than it stands under`)
-  const tags = Object.entries(membersOf(document['dist-tags'], 'dist-tags'))
+  const tags = Object.entries(objectOrEmpty(document['dist-tags'], 'dist-tags'))
   const astray = tags.find(([, tagged]) => tagged !== version)
   if (astray !== undefined) throw unread(`the tag "${astray[0]}" names another version than the one that is published`)
   const [file, tarball] = tarballOf(attachments)
-  const dist = membersOf(stated['dist'], `versions.${version}.dist`)
+  const dist = objectOrEmpty(stated['dist'], `versions.${version}.dist`)
   requireLetters(dist, DIST)
   requireChecksum(dist, tarball)
   requireOwnFile(dist, file)
@@ -104,7 +104,7 @@ function tarballOf(attachments: JsonObject): readonly [file: string, bytes: Buff
   const tarballs = Object.keys(attachments).filter((file) => !file.endsWith('.sigstore'))
   const [file, ...further] = tarballs
   if (file === undefined || further.length > 0) throw unread('a publication carries exactly one tarball')
-  const attachment = membersOf(attachments[file], `_attachments.${file}`)
+  const attachment = objectOrEmpty(attachments[file], `_attachments.${file}`)
   requireLetters(attachment, ATTACHMENT)
   const { data } = attachment
   // What one decoder skips and another does not would be two tarballs.
@@ -115,7 +115,7 @@ function tarballOf(attachments: JsonObject): readonly [file: string, bytes: Buff
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
-function membersOf(value: unknown, where: string): JsonObject {
+function objectOrEmpty(value: unknown, where: string): JsonObject {
   if (value === undefined || value === null) return {}
   if (isJsonObject(value)) return value
   throw unread(`${where} is no object`)

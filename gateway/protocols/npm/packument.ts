@@ -59,7 +59,9 @@ interface PackumentChange {
 export function packumentChange(now: Packument, next: Packument): PackumentChange {
   const kept = [...next.versions].filter(([version]) => now.versions.has(version))
   const added = [...next.versions.keys()].find((version) => !now.versions.has(version))
-  const rewritten = kept.find(([version, manifest]) => !isSame(lasting(now.versions.get(version)), lasting(manifest)))
+  const rewritten = kept.find(
+    ([version, manifest]) => !isSameJson(lasting(now.versions.get(version)), lasting(manifest)),
+  )
   const retagged = [...next.tags].filter(([tag, version]) => now.tags.get(tag) !== version)
   return {
     removed: [...now.versions.keys()].filter((version) => !next.versions.has(version)),
@@ -69,7 +71,7 @@ export function packumentChange(now: Packument, next: Packument): PackumentChang
     untagged: [...now.tags.keys()].filter((tag) => !next.tags.has(tag)),
     retagged,
     changesOwners:
-      next.members['maintainers'] !== undefined && !isSame(now.members['maintainers'], next.members['maintainers']),
+      next.members['maintainers'] !== undefined && !isSameJson(now.members['maintainers'], next.members['maintainers']),
     strange:
       added !== undefined
         ? `it adds the version ${added} without a tarball`
@@ -86,12 +88,13 @@ function lasting(manifest: Readonly<Record<string, unknown>> | undefined): unkno
   return { ...rest, dist: sums }
 }
 
-function isSame(a: unknown, b: unknown): boolean {
+function isSameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((item, index) => isSame(item, b[index]))
+    return a.length === b.length && a.every((item, index) => isSameJson(item, b[index]))
   if (!isJsonObject(a) || !isJsonObject(b)) return a === b
   const names = Object.keys(a)
   return (
-    names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]))
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isSameJson(a[name], b[name]))
   )
 }

@@ -32,7 +32,7 @@ const WITH_BODY: ReadonlySet<NpmRequest['kind']> = new Set(['document', 'stage',
 export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
   return {
     needsBody: (head) => WITH_BODY.has(readNpmRequest(head).kind),
-    renderFault: (fault) => npmRefusal({ ...fault, envelope: null, subject: null }),
+    renderFault: (fault) => npmRefusal({ ...fault, envelope: null, resource: null }),
     recognise(call) {
       const request = readNpmRequest(call)
       if (overridesMethod(call)) return refused(call, 'the method is overridden, so it can be read in two ways.')

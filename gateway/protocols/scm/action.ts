@@ -146,7 +146,7 @@ export function transportFor(
     maxBytes: Math.max(limits.artifact_side, limits.proxied_body),
     maxRequests: scm.max_requests,
     send: ({ headers, ...request }) =>
-      upstreams.askerOf(call).request({ ...request, headers: { ...credentials(call), ...headers } }),
+      upstreams.ownRequestsOf(call).request({ ...request, headers: { ...credentials(call), ...headers } }),
   })
 }
 

@@ -5,7 +5,7 @@ import type { DerivationTerms } from '../../scm/selector.ts'
 import { PLATFORMS, type MergeRequest, type RepositoryFacts, type ScmClient } from '../../scm/platform.ts'
 import { orAbsent } from '../../scm/scm-error.ts'
 import type { ResourceCheck } from '../common/action.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { FileWrite, ScmIntent } from './intent.ts'
 
 interface CheckTerms {
@@ -22,7 +22,7 @@ export interface PinnedCheck {
 }
 
 type IntentOf<Kind extends ScmIntent['kind']> = Extract<ScmIntent, { readonly kind: Kind }>
-type ResourcePlace = NonNullable<Subject['place']>
+type ResourcePlace = NonNullable<JudgedResource['place']>
 
 interface CheckedIntent {
   readonly name: string
@@ -38,8 +38,8 @@ export async function pinnedCheck(intent: ScmIntent, client: ScmClient, terms: C
   const { name, target, operation, place, change, confirm } = await checkedIntent(intent, { client, facts, terms })
   const { artifacts, unreadable } = change
   const completeness = derivedCompleteness(change, await terms.provenAt(facts.name))
-  const subject = { name, target, operation, scope: null, place: { repository: facts.name, ...place } }
-  return { check: { subject, basis: { kind: 'change_set', artifacts, unreadable, completeness } }, confirm }
+  const resource = { name, target, operation, scope: null, place: { repository: facts.name, ...place } }
+  return { check: { resource, basis: { kind: 'change_set', artifacts, unreadable, completeness } }, confirm }
 }
 
 interface DerivationContext {

@@ -52,14 +52,14 @@ interface EndpointNode {
 export function createEndpointTable(groups: readonly EndpointGroup[]): EndpointTable {
   const root = newNode()
   for (const { effect, because, endpoints } of groups)
-    for (const pattern of endpoints) insert(root, { effect: effectOf(effect), because, pattern })
+    for (const pattern of endpoints) insert(root, { effect: endpointEffect(effect), because, pattern })
   return {
-    find: (method, segments) => (segments.every(isPlain) ? find(root, method, segments, 0) : null),
+    find: (method, segments) => (segments.every(isPlainSegment) ? find(root, method, segments, 0) : null),
     patterns: groups.flatMap(({ endpoints }) => endpoints),
   }
 }
 
-function effectOf(effect: EndpointGroup['effect']): EndpointEffect {
+function endpointEffect(effect: EndpointGroup['effect']): EndpointEffect {
   return effect === 'passes' || effect === 'texts' || effect === 'results'
     ? { kind: effect }
     : { kind: 'receipt', operation: effect }
@@ -123,7 +123,12 @@ function rowIn(rows: ReadonlyMap<string, Endpoint>, method: string): Endpoint | 
   return rows.get(method) ?? rows.get('') ?? null
 }
 
+/** `/a/b` */
+export function pathText(segments: readonly string[]): string {
+  return segments.map((segment) => `/${segment}`).join('')
+}
+
 /** A segment may hold an escaped slash; one that leads elsewhere, when somebody takes it apart, is no name. */
-function isPlain(segment: string): boolean {
+function isPlainSegment(segment: string): boolean {
   return !/\p{Cc}|\\|;/u.test(segment) && segment.split('/').every((part) => part !== '..' && part !== '.')
 }

@@ -62,7 +62,7 @@ function whyDenied(guarded: readonly string[], landing: string | undefined): str
 
 function pushCheck(target: string, repository: string, branch: string): ResourceCheck {
   return {
-    subject: {
+    resource: {
       name: `push ${repository}@${branch}`,
       target: `${target}@${branch}`,
       scope: null,
@@ -89,7 +89,7 @@ function stopped(call: Call<ScmRoute>, name: string, why: string): Action {
   return {
     kind: 'refuse',
     name,
-    answer: plainAnswer({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, subject: null }),
+    answer: plainAnswer({ code: 'PREFLIGHT_STOP', message, correlationId, envelope: null, resource: null }),
     why,
   }
 }

@@ -98,12 +98,12 @@ export function mayMutate({ upstreamPath, body, headers }: Pick<Call, 'upstreamP
   if (body !== null && (!isUtf8(body) || body.includes(0))) return true
   const [, query = ''] = /\?(.*)$/s.exec(upstreamPath) ?? []
   const plain = [query, body?.toString('utf8') ?? '']
-    .flatMap((source) => [source, percentDecoded(source)])
+    .flatMap((source) => [source, escapesDecoded(source)])
     .map(unescaped)
   return plain.some((source) => /mutation|content-transfer-encoding/i.test(source))
 }
 
-function percentDecoded(source: string): string {
+function escapesDecoded(source: string): string {
   return source.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escapes) =>
     Buffer.from(escapes.replaceAll('%', ''), 'hex').toString('utf8'),
   )

@@ -53,5 +53,5 @@ export function receiptOf(
 export function mutationCheck(platform: string, { name, input }: Called, operation: ReceiptOperation): ResourceCheck {
   const [, digest = ''] = digestJson(input, sha256Hex).split(':')
   const target = `${platform}:mutation/${name}/${digest}`
-  return { subject: { name: `mutation ${name}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
+  return { resource: { name: `mutation ${name}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
 }

@@ -1,7 +1,7 @@
 /** Calls to a platform that cannot be compared with anything: they need a receipt for exactly this request. */
 import type { ScmRoute } from './settings.ts'
 import type { JudgedAction, ResourceCheck } from '../common/action.ts'
-import type { Subject } from '../../calls/subject.ts'
+import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { ReceiptOperation } from './endpoints.ts'
@@ -25,8 +25,8 @@ export function receipted(call: Call<ScmRoute>, { name, operation, segments, bec
   const path = `${call.method} /${segments.map(encodeURIComponent).join('/')}`
   const target = `${name}:${path}`
   if (target.length > MAX_TARGET) throw new UnreadableIntent('its path is too long for a receipt to name it.')
-  const subject: Subject = { name: path, target, scope: null, operation }
-  return receiptAction(`${path} (${because})`, [{ subject, basis: { kind: 'receipt' } }])
+  const resource: JudgedResource = { name: path, target, scope: null, operation }
+  return receiptAction(`${path} (${because})`, [{ resource, basis: { kind: 'receipt' } }])
 }
 
 /** @param checks at least one */

@@ -144,6 +144,12 @@ function isDisposition(line: string): boolean {
   return /^content-disposition:/i.test(line)
 }
 
+/** @throws UnreadableIntent when the text is no number of a request */
+export function requestNumber(number: string | undefined, kind: 'pull' | 'merge'): string {
+  if (number !== undefined && /^[1-9][0-9]{0,9}$/.test(number)) return number
+  throw new UnreadableIntent(`"${number}" is not the number of a ${kind} request.`)
+}
+
 /** @throws UnreadableIntent when the member is not a text */
 export function text(parameters: Parameters, name: string): string | null {
   const value = parameters[name]
@@ -187,7 +193,7 @@ export function branchOf(ref: string): string | null {
 }
 
 /** The content of a write, as both platforms encode it. @throws UnreadableIntent for base64 that decoders read differently (RFC 4648 §3) */
-export function contentOf(content: string, encoding: string | null): Buffer {
+export function decodedContent(content: string, encoding: string | null): Buffer {
   if (encoding !== 'base64') return Buffer.from(content, 'utf8')
   // Line breaks are what encoders put there; every other stray letter is skipped, refused or taken for data.
   const plain = content.replaceAll(/[\t\n\r ]+/g, '')
@@ -197,7 +203,7 @@ export function contentOf(content: string, encoding: string | null): Buffer {
   return bytes
 }
 
-export function written(path: string, content: Buffer): FileWrite {
+export function writtenFile(path: string, content: Buffer): FileWrite {
   return { kind: 'content', path: path.replace(/^\/+/, ''), content }
 }
 

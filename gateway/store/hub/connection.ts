@@ -215,7 +215,7 @@ class HubRefusal extends Error {
 }
 
 function valueIn(status: number, text: string): unknown {
-  const body = jsonIn(text)
+  const body = jsonOrUndefined(text)
   if (status === 200 && body !== undefined) return body
   const { error, message } =
     typeof body === 'object' && body !== null ? { error: null, message: '', ...body } : NO_ERROR
@@ -230,7 +230,7 @@ function valueIn(status: number, text: string): unknown {
 }
 
 /** Undefined: it is no JSON, as the answer of a proxy in front of hubs that are away. */
-function jsonIn(text: string): unknown {
+function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

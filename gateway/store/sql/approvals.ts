@@ -15,7 +15,7 @@ import { endBreakGlasses } from './break-glass.ts'
 import { integer, oneOf, ownersOf, text, textList, textOrNull, type SqlRow } from './columns.ts'
 import { approvalRow, selectApprovals } from './approval-rows.ts'
 import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
-import { inTurn, isIn, locked, read, write, type Operations, type Sql } from './operation.ts'
+import { lockText, isIn, locked, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 import { recordNotice } from './notifications.ts'
 
@@ -86,7 +86,7 @@ export const approvals: Operations<Approvals> = {
   }),
 
   open: write(async (sql, opening) => {
-    await inTurn(sql, `approval ${opening.tenant} ${opening.key}`)
+    await lockText(sql, `approval ${opening.tenant} ${opening.key}`)
     await endApprovals(sql, opening.openedAt)
     const standing = await sql.get(
       `SELECT a.approval_id, a.settled_state FROM approvals a

@@ -2,7 +2,7 @@
 import type { BindingRow, Bindings, ChallengeRow } from '../bindings.ts'
 import { integer, oneOf, text, type SqlRow } from './columns.ts'
 import { journal } from './journal.ts'
-import { inTurn, read, write, type Operations } from './operation.ts'
+import { lockText, read, write, type Operations } from './operation.ts'
 
 const PLATFORMS = ['scm_a', 'scm_b', 'scm_c'] as const satisfies readonly BindingRow['platform'][]
 
@@ -13,7 +13,7 @@ export const bindings: Operations<Bindings> = {
 
   /** The time of the last proof stays. */
   record: write(async (sql, row) => {
-    await inTurn(sql, `binding ${row.tenant} ${row.platform} ${row.repository.toLowerCase()}`)
+    await lockText(sql, `binding ${row.tenant} ${row.platform} ${row.repository.toLowerCase()}`)
     // In any letter case it is the same repository; its first spelling stays.
     const known = await sql.get(
       `UPDATE bindings SET proven_at = ?, proven_by = ?

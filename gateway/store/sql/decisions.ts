@@ -9,7 +9,7 @@ import {
 } from '../decisions.ts'
 import { RefusedRowError } from '../store.ts'
 import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
-import { inTurn, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
+import { lockText, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 import { addEvent, receiptStateOf } from './receipts.ts'
 
@@ -138,7 +138,7 @@ export function audienceOf({ envelope }: DecisionRow): string | null {
 export async function requireFirst(sql: Sql, row: DecisionRow): Promise<void> {
   const { tenant, idempotency, evaluatedAt } = row
   if (idempotency === null) return
-  await inTurn(sql, `idempotency ${tenant} ${idempotency.key}`)
+  await lockText(sql, `idempotency ${tenant} ${idempotency.key}`)
   const earlier = await sql.get(
     `SELECT decision_id FROM decisions WHERE tenant = ? AND idempotency_key = ? AND evaluated_at >= ?
        AND (body_digest <> ? OR audience = ?) LIMIT 1`,

@@ -1,6 +1,6 @@
 /** Statements on delegations: which approver hands which groups to whom, and with whose right a person grants. */
 import type { Approvers } from '../../../engine/internal.ts'
-import type { Delegation, DelegationRow } from '../approvals.ts'
+import type { Delegation, DelegationEnd, DelegationRow } from '../approvals.ts'
 import { mayGrant, stillRequired, type Grant } from '../approvers.ts'
 import { identitiesOf } from './api-keys.ts'
 import { integer, integerOrNull, text, textList, textOrNull, type SqlRow } from './columns.ts'
@@ -107,8 +107,7 @@ export async function endDelegation(
   sql: Sql,
   tenant: string,
   delegationId: string,
-  by: string,
-  at: number,
+  { by, at }: DelegationEnd,
 ): Promise<boolean> {
   const ended = await sql.run(
     `UPDATE approval_delegations SET ended_at = ?, ended_by = ?

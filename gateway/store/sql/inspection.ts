@@ -20,7 +20,7 @@ import { stored } from './decisions.ts'
 import {
   coveredColumnsOf,
   digestOfColumns,
-  headOf,
+  ledgerHead,
   headOfChain,
   journalAcceptance,
   PROTECTED,
@@ -54,7 +54,7 @@ interface ChainPage extends ChainPosition {
 }
 
 export const ledger: Operations<LedgerTables> = {
-  head: read((sql) => headOf(sql)),
+  head: read((sql) => ledgerHead(sql)),
   changesBehind: read((sql, sequence) => changesBehind(sql, sequence)),
 
   entryHash: read((sql, chain, sequence) => entryHashAt(sql, chain, sequence)),
@@ -139,7 +139,7 @@ async function changesBehind(
   sql: Sql,
   sequence: number | null,
 ): Promise<{ readonly sequence: number; readonly changes: readonly Change[] }> {
-  const head = await headOf(sql)
+  const head = await ledgerHead(sql)
   if (sequence === null || head === null) return { sequence: head?.sequence ?? 0, changes: [] }
   const rows = await sql.all(
     'SELECT sequence, kind, key FROM ledger_journal WHERE chain = ? AND sequence > ? ORDER BY sequence LIMIT ?',

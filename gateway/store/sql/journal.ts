@@ -243,7 +243,7 @@ export async function newestCall(sql: Sql): Promise<number> {
 }
 
 /** Null: the chain is missing. */
-export async function headOf(sql: Sql): Promise<LedgerHead | null> {
+export async function ledgerHead(sql: Sql): Promise<LedgerHead | null> {
   if (sql.writer !== null) return headOfChain(sql, sql.writer)
   const row = await sql.get('SELECT chain FROM ledger_chains ORDER BY opened_at, chain LIMIT 1')
   return row === undefined ? null : headOfChain(sql, text(row, 'chain'))
@@ -362,7 +362,7 @@ async function appendEntry(sql: Sql, kind: JournalKind, key: readonly string[], 
     await sql.get('SELECT preflight_append(?, ?, ?, ?)', sql.writer, kind, JSON.stringify(key), digest)
     return
   }
-  const head = await headOf(sql)
+  const head = await ledgerHead(sql)
   if (head === null) throw new TypeError('the chain of the ledger is gone: run `preflight ledger verify`')
   const ordinal = sql.writer === null ? null : await nextOrdinal(sql, head)
   const entry = { chain: head.chain, sequence: head.sequence + 1, kind, key: JSON.stringify(key), digest, ordinal }

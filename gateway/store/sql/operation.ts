@@ -105,6 +105,6 @@ export function locked({ dialect }: Pick<Sql, 'dialect'>): string {
  * Until this transaction ends, nobody else is past this point with the same text: what is not there yet can be made once. In SQLite
  * writes follow each other. To be called first: what waits here holds nothing that others wait for.
  */
-export async function inTurn(sql: Sql, text: string): Promise<void> {
+export async function lockText(sql: Sql, text: string): Promise<void> {
   if (sql.dialect === 'postgres') await sql.get('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', text)
 }

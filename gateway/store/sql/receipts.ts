@@ -1,5 +1,5 @@
 /** Statements on the events that end a receipt, on the lists of their states, and on the public receipt keys. */
-import type { Receipts, ReceiptState, StatusLists, ReceiptKeyRow, ReceiptKeys } from '../receipts.ts'
+import type { ReceiptEnd, Receipts, ReceiptState, StatusLists, ReceiptKeyRow, ReceiptKeys } from '../receipts.ts'
 import { ownersOf, textOrNull, integer, text, integerOrNull, type SqlRow } from './columns.ts'
 import { isIn, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
@@ -43,9 +43,9 @@ export const receipts: Operations<Receipts> = {
     return consumed === 1
   }),
 
-  supersede: write(async (sql, tenant, decisionId, reason, by, at) => {
+  supersede: write(async (sql, tenant, decisionId, end) => {
     const row = await sql.get('SELECT 1 AS n FROM decisions WHERE decision_id = ? AND tenant = ?', decisionId, tenant)
-    if (row !== undefined) await addEvent(sql, decisionId, { state: 'superseded', at, by, reason })
+    if (row !== undefined) await addEvent(sql, decisionId, { ...end, state: 'superseded' })
   }),
 
   revoke: write(async (sql, tenant, decisionId, reason, by, at) => {
@@ -56,11 +56,8 @@ export const receipts: Operations<Receipts> = {
   }),
 }
 
-interface ReceiptEvent {
+interface ReceiptEvent extends ReceiptEnd {
   readonly state: (typeof STATES)[number]
-  readonly at: number
-  readonly by: string
-  readonly reason: string
 }
 
 export async function addEvent(sql: Sql, decisionId: string, { state, at, by, reason }: ReceiptEvent): Promise<void> {

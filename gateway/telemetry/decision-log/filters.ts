@@ -18,9 +18,9 @@ export function createEntryFilter({ mask, drop }: FilterSettings): EntryFilter {
   const masks = mask.map(({ fields, when }) => ({ fields, when: when === undefined ? null : compiled(when) }))
   return (entry) => {
     const facts = filterFacts(entry)
-    if (drops.some((expression) => isTrue(expression, facts, false))) return null
+    if (drops.some((expression) => isFilterTrue(expression, facts, false))) return null
     const hidden = masks
-      .filter(({ when }) => when === null || isTrue(when, facts, true))
+      .filter(({ when }) => when === null || isFilterTrue(when, facts, true))
       .flatMap(({ fields }) => fields)
     return hidden.length === 0 ? entry : masked(entry, hidden)
   }
@@ -40,7 +40,7 @@ function filterFacts(entry: DecisionLogEntry): FilterFacts {
   return facts
 }
 
-function isTrue(expression: EntryExpression, facts: FilterFacts, onFailure: boolean): boolean {
+function isFilterTrue(expression: EntryExpression, facts: FilterFacts, onFailure: boolean): boolean {
   const tested = expression.test(facts)
   return tested.ok ? tested.value : onFailure
 }

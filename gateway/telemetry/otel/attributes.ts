@@ -5,13 +5,13 @@ import type { InnerSpan } from '../trace-context.ts'
 
 /** Low in cardinality: tools and services are few, paths are not. */
 export function serverName({ method, route, protocol, action }: Observation): string {
-  if (action !== null && isEndpoint(protocol)) return `${method} ${action}`
+  if (action !== null && isOwnEndpoint(protocol)) return `${method} ${action}`
   if (action !== null && (protocol === 'mcp' || protocol === 'grpc')) return action
   return route === null ? method : `${method} ${route}`
 }
 
 /** Requests to the gateway itself, whose action is a path. */
-function isEndpoint(protocol: string | null): boolean {
+function isOwnEndpoint(protocol: string | null): boolean {
   return protocol === 'api' || protocol === 'hub'
 }
 
@@ -20,7 +20,7 @@ export function serverAttributes(observation: Observation): Attributes {
   return {
     'http.request.method': method,
     ...stated('http.response.status_code', status),
-    ...stated('http.route', isEndpoint(protocol) ? observation.action : null),
+    ...stated('http.route', isOwnEndpoint(protocol) ? observation.action : null),
     ...((status ?? 0) >= 500 && { 'error.type': fault ?? String(status) }),
     ...protocolAttributes(observation),
     ...stated('preflight.route', route),

@@ -41,7 +41,7 @@ export function createPost({ url, contentType, headers }: PostTarget, timeout: n
         body: await compress(body),
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
       })
-      return { status: answer.statusCode, headers: answer.headers, text: await readText(answer.body) }
+      return { status: answer.statusCode, headers: answer.headers, text: await readAnswerText(answer.body) }
     },
     close: () => agent.destroy(),
   }
@@ -49,7 +49,7 @@ export function createPost({ url, contentType, headers }: PostTarget, timeout: n
 
 type AnswerBody = Awaited<ReturnType<typeof request>>['body']
 
-async function readText(body: AnswerBody): Promise<string> {
+async function readAnswerText(body: AnswerBody): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of body) {

@@ -146,7 +146,7 @@ class FileSpool implements Spool {
       if (this.#isAskew || this.#hasDeadWeight()) await this.#rewrite()
       if (lines.length === 0) return true
       this.#handle ??= await open(this.#file, constants.O_RDWR | constants.O_NONBLOCK)
-      const bytes = Buffer.from(textOf(lines))
+      const bytes = Buffer.from(joinedLines(lines))
       await writeAt(this.#handle, bytes, this.#size)
       await this.#handle.datasync()
       this.#size += bytes.length
@@ -162,7 +162,7 @@ class FileSpool implements Spool {
   /** Whole or not at all: a crash in the middle leaves the old file. */
   async #rewrite(): Promise<void> {
     const lines = [...this.#lines]
-    const bytes = Buffer.from(textOf(lines))
+    const bytes = Buffer.from(joinedLines(lines))
     const temporary = `${this.#file}.new`
     await rm(temporary, { force: true })
     const handle = await open(temporary, 'wx', 0o600)
@@ -218,14 +218,14 @@ function readSpool(file: string): SpoolFile {
     const size = bytes.lastIndexOf(NEWLINE) + 1
     if (size < bytes.length) ftruncateSync(descriptor, size)
     const written = bytes.subarray(0, size).toString('utf8').split('\n').slice(0, -1)
-    const lines = written.filter(isJson)
+    const lines = written.filter(isJsonLine)
     return { lines, size, isAskew: lines.length < written.length }
   } finally {
     closeSync(descriptor)
   }
 }
 
-function isJson(line: string): boolean {
+function isJsonLine(line: string): boolean {
   try {
     JSON.parse(line)
     return true
@@ -234,6 +234,6 @@ function isJson(line: string): boolean {
   }
 }
 
-function textOf(lines: readonly string[]): string {
+function joinedLines(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('')
 }

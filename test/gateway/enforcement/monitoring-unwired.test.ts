@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { compilePolicy } from '../../../engine/internal.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
-import type { Recogniser, Refusal, ResourceCheck } from '../../../gateway/protocols/common/action.ts'
+import type { JudgedAction, Recogniser, ResourceCheck } from '../../../gateway/protocols/common/action.ts'
 import type { Call } from '../../../gateway/calls/call.ts'
 import { startAgent } from '../../fakes/agent.ts'
 import { startApi } from '../../fakes/api.ts'
@@ -37,18 +37,19 @@ function judging(real: Recogniser, kinds: string[]): Recogniser {
       const action = await real.recognise(call)
       kinds.push(action.kind)
       if (action.kind !== 'judge') return action
-      const subject = { name: 'shop', target: 'shop', scope: null }
+      const resource = { name: 'shop', target: 'shop', scope: null }
       const artifacts = [{ id: 'shop', type: 'openapi' as const, before: PETS, after: PETS_WITHOUT_DELETE }]
       const gather = (): readonly ResourceCheck[] => [
-        { subject, basis: { kind: 'change_set', artifacts, unreadable: [] } },
+        { resource, basis: { kind: 'change_set', artifacts, unreadable: [] } },
       ]
       const refuse = action.refuse.bind(action)
-      return Object.defineProperties(action, {
-        gather: { value: gather },
-        // The made-up subject is none of the messages of a batch: the refusal is about all of them.
-        refuse: { value: (refusal: Refusal) => refuse({ ...refusal, subject: null }) },
-        confirm: { value: () => undefined },
-      })
+      const replaced: Pick<Required<JudgedAction>, 'gather' | 'refuse' | 'confirm'> = {
+        gather,
+        // The made-up resource is none of the messages of a batch: the refusal is about all of them.
+        refuse: (refusal) => refuse({ ...refusal, resource: null }),
+        confirm: () => undefined,
+      }
+      return Object.defineProperties(action, Object.getOwnPropertyDescriptors(replaced))
     },
   }
 }

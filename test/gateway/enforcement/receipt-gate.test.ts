@@ -21,7 +21,7 @@ import { fakeKey, keySet } from '../../fakes/keys.ts'
 const PLACE = { repository: 'acme/pets', branch: 'main', pull_request: '17' }
 const BOUND = { ...EMPTY_CONTEXT, ...PLACE, operation: 'merge', environment: 'prod', target_id: 'pets' }
 const QUESTION: ResourceCheck = {
-  subject: { name: 'merge 17', target: 'pets', scope: null, operation: 'merge', place: PLACE },
+  resource: { name: 'merge 17', target: 'pets', scope: null, operation: 'merge', place: PLACE },
   basis: {
     kind: 'change_set',
     artifacts: [{ id: 'api', type: 'openapi', before: '{}', after: '{}' }],
@@ -148,24 +148,24 @@ test('a receipt that fits is taken, with the decision that it was issued for', a
 for (const [reason, given] of Object.entries(CASES)) {
   test(`${reason}: stopped where a receipt is required, judged anew where it is accepted`, async () => {
     const demanded = await gate(given, { require: true })
-    assert.equal(demanded?.basis, 'demand')
-    assert.equal(demanded.demand.reason, reason)
+    assert.equal(demanded?.basis, 'missing_receipt')
+    assert.equal(demanded.requiredReceipt.reason, reason)
     assert.equal(demanded.action, 'STOP')
     assert.equal(await gate(given, { accept: true }), null)
   })
 }
 
 test('context_incomplete: a receipt bound to a place does not stand for a request that names none', async () => {
-  const { place: _, ...subject } = QUESTION.subject
-  const demanded = await gate({}, { require: true }, { ...QUESTION, subject })
-  assert.equal(demanded?.basis === 'demand' && demanded.demand.reason, 'context_incomplete')
+  const { place: _, ...resource } = QUESTION.resource
+  const demanded = await gate({}, { require: true }, { ...QUESTION, resource })
+  assert.equal(demanded?.basis === 'missing_receipt' && demanded.requiredReceipt.reason, 'context_incomplete')
 })
 
 test('what has nothing to compare goes on only with a receipt, whatever the route says', async () => {
-  const question: ResourceCheck = { subject: QUESTION.subject, basis: { kind: 'receipt' } }
+  const question: ResourceCheck = { resource: QUESTION.resource, basis: { kind: 'receipt' } }
   assert.equal((await gate({}, {}, question))?.basis, 'receipt')
   const demanded = await gate({ token: 'nothing' }, {}, question)
-  assert.equal(demanded?.basis === 'demand' && demanded.demand.reason, 'malformed_structure')
+  assert.equal(demanded?.basis === 'missing_receipt' && demanded.requiredReceipt.reason, 'malformed_structure')
 })
 
 test('a receipt that the protocol carries itself is as good as one of the header', async () => {
@@ -179,15 +179,15 @@ test('a change that could not be read whole has no receipt', async () => {
   ] as const
   const question: ResourceCheck = { ...QUESTION, basis: { kind: 'change_set', artifacts: [], unreadable } }
   const demanded = await gate({}, { require: true }, question)
-  assert.equal(demanded?.basis, 'demand')
-  assert.match(demanded.demand.note, /could not be read completely/)
+  assert.equal(demanded?.basis, 'missing_receipt')
+  assert.match(demanded.requiredReceipt.note, /could not be read completely/)
   assert.equal(await gate({}, { accept: true }, question), null)
 })
 
 test('of many receipts none is looked at, so that a call costs no more than a few look-ups', async () => {
   const demanded = await gate({ token: Array.from({ length: 17 }, () => GOOD.token).join(', ') }, { require: true })
-  assert.equal(demanded?.basis, 'demand')
-  assert.match(demanded.demand.note, /More than 16/)
+  assert.equal(demanded?.basis, 'missing_receipt')
+  assert.match(demanded.requiredReceipt.note, /More than 16/)
 })
 
 const SUB = 'v:0123456789ab'
@@ -212,8 +212,8 @@ for (const [receipt, route, caller, isTaken] of TENANTS)
     const given: Case = { issued: ofTenant(receipt), ...(caller !== null && { tenant: caller, audience: SUB }) }
     for (const rules of [{ require: true }, { require: true, consume: true }]) {
       const verdict = await gate(given, rules, QUESTION, route)
-      assert.equal(verdict?.basis, isTaken ? 'receipt' : 'demand')
-      if (verdict.basis === 'demand') assert.equal(verdict.demand.reason, 'tenant_mismatch')
+      assert.equal(verdict?.basis, isTaken ? 'receipt' : 'missing_receipt')
+      if (verdict.basis === 'missing_receipt') assert.equal(verdict.requiredReceipt.reason, 'tenant_mismatch')
     }
   })
 

@@ -7,33 +7,33 @@ import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
 import { serverOf } from './manifests.ts'
 import type { McpRoute } from './settings.ts'
 
-export interface HeldRequests {
+export interface PendingRequests {
   /** @returns a function that ends it */
-  hold(call: Call<McpRoute>, ids: readonly MessageId[], onCancelled: () => void): () => void
+  add(call: Call<McpRoute>, ids: readonly MessageId[], onCancelled: () => void): () => void
   /** Ends those of the same session that one of the messages takes back. */
   cancel(call: Call<McpRoute>, messages: readonly Message[]): void
 }
 
-export function createHeldRequests(): HeldRequests {
-  const held = new Map<string, Set<() => void>>()
+export function createPendingRequests(): PendingRequests {
+  const pending = new Map<string, Set<() => void>>()
   return {
-    hold(call, ids, onCancelled) {
+    add(call, ids, onCancelled) {
       const keys = ids.flatMap((id) => keyOf(call, id) ?? [])
-      for (const key of keys) held.set(key, (held.get(key) ?? new Set()).add(onCancelled))
+      for (const key of keys) pending.set(key, (pending.get(key) ?? new Set()).add(onCancelled))
       return () => {
         for (const key of keys) {
-          held.get(key)?.delete(onCancelled)
-          if (held.get(key)?.size === 0) held.delete(key)
+          pending.get(key)?.delete(onCancelled)
+          if (pending.get(key)?.size === 0) pending.delete(key)
         }
       }
     },
     cancel(call, messages) {
-      if (held.size === 0) return
+      if (pending.size === 0) return
       for (const message of messages) {
         if (message.kind !== 'notification' || message.method !== 'notifications/cancelled') continue
         const { requestId } = message.params
         const key = isMessageId(requestId) ? keyOf(call, requestId) : null
-        for (const end of key === null ? [] : (held.get(key) ?? [])) end()
+        for (const end of key === null ? [] : (pending.get(key) ?? [])) end()
       }
     },
   }

@@ -2,7 +2,7 @@
 import type { DecisionContext, DecisionScope } from '../../engine/internal.ts'
 
 /** One resource within a request that needs its own verdict: a tool call, an API operation. */
-export interface Subject {
+export interface JudgedResource {
   /** For the ledger: `tools/call echo`, `GET /pets/{petId}`. */
   readonly name: string
   /** target_id of its receipt, and the id of the judged artifact: each tool has its own decision. */

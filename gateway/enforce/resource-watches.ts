@@ -1,13 +1,13 @@
 /** The monitoring windows of a call, one for each of its resources that is monitored: all are open before it is forwarded, or none. */
-import type { Subject } from '../calls/subject.ts'
+import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { Call } from '../calls/call.ts'
 import type { Monitoring, Watch } from '../monitoring/monitoring.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Decided } from './judge.ts'
 
 /** A monitoring window, and the resource whose outcome it waits for. */
-export interface SubjectWatch {
-  readonly subject: Subject
+export interface ResourceWatch {
+  readonly resource: JudgedResource
   readonly watch: Watch
 }
 
@@ -16,10 +16,10 @@ interface MonitoredCall {
   readonly deps: { readonly monitoring: Pick<Monitoring, 'open'>; readonly logger: Logger }
 }
 
-export const UNWATCHED: readonly SubjectWatch[] = []
+export const UNWATCHED: readonly ResourceWatch[] = []
 const NOT_SENT = { outcome: 'NOT_SENT', status: null, durationMs: 0, bytes: 0 } as const
 
-export async function closeUnsent(watches: readonly SubjectWatch[]): Promise<void> {
+export async function closeUnsent(watches: readonly ResourceWatch[]): Promise<void> {
   for (const { watch } of watches) await watch.finish(NOT_SENT)
 }
 
@@ -30,16 +30,16 @@ export async function closeUnsent(watches: readonly SubjectWatch[]): Promise<voi
 export async function openWindows(
   { verdicts }: Decided,
   pending: MonitoredCall,
-): Promise<readonly SubjectWatch[] | null> {
-  const watches: SubjectWatch[] = []
-  for (const { subject, verdict } of verdicts) {
+): Promise<readonly ResourceWatch[] | null> {
+  const watches: ResourceWatch[] = []
+  for (const { resource, verdict } of verdicts) {
     if (verdict.action !== 'CONTINUE_WITH_MONITORING' || verdict.decisionId === null) continue
     const watch = await openWindow(verdict.decisionId, pending)
     if (watch === null) {
       await closeUnsent(watches)
       return null
     }
-    watches.push({ subject, watch })
+    watches.push({ resource, watch })
   }
   return watches
 }
