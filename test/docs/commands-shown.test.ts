@@ -27,7 +27,7 @@ const CALL = /(?:^|[|&;(=]\s*|\bnpx (?:-y )?|\bthen | -- )(?:preflight|npm run -
 
 function* shownIn(file: string): Generator<ShownCommand> {
   const codes: { readonly text: string; readonly isPart: boolean }[] = []
-  marked.walkTokens(marked.lexer(readFileSync(join(ROOT, file), 'utf8')), (token: Token) => {
+  void marked.walkTokens(marked.lexer(readFileSync(join(ROOT, file), 'utf8')), (token: Token) => {
     if (token.type === 'code') codes.push({ text: String(token['text']), isPart: false })
     if (token.type === 'codespan') codes.push({ text: String(token['text']), isPart: true })
   })

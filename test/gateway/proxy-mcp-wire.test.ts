@@ -235,7 +235,7 @@ for (const [what, host, origin, status] of [
   })
 }
 
-test('a call whose upstream lists no tools is told which request of which route failed, and why', async (t) => {
+test('the refusal of a call whose upstream lists no tools names the request and the route that failed, and why', async (t) => {
   const { upstream, proxy } = await scene(t)
   await upstream.close()
   const params = { name: 'echo', arguments: {} }
