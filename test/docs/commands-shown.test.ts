@@ -23,7 +23,8 @@ function pages(): readonly string[] {
 }
 
 /** The program as pages call it, at the start of a line or behind another program, a pipe or a substitution. */
-const CALL = /(?:^|[|&;(=]\s*|\bnpx (?:-y )?|\bthen | -- )(?:preflight|npm run -s preflight --)((?: [^|&;)#]*)?)/g
+const CALL =
+  /(?:^|[|&;(=]\s*|\bnpx (?:-y )?|\bthen | -- )(preflight|npm run (?:-s )?preflight --|npm start --)((?: [^|&;)#]*)?)/g
 
 function* shownIn(file: string): Generator<ShownCommand> {
   const codes: { readonly text: string; readonly isPart: boolean }[] = []
@@ -33,8 +34,10 @@ function* shownIn(file: string): Generator<ShownCommand> {
   })
   for (const { text, isPart } of codes)
     for (const line of text.replaceAll(/\\\n\s*/g, ' ').split('\n'))
-      for (const [, rest = ''] of line.replace(/^\s*\$ /, '').matchAll(CALL))
-        yield { file, words: wordsOf(rest), isPart: isPart || /…|\.\.\./.test(rest) }
+      for (const [, program, rest = ''] of line.replace(/^\s*\$ /, '').matchAll(CALL)) {
+        const words = program === 'npm start --' ? ['serve', ...wordsOf(rest)] : wordsOf(rest)
+        yield { file, words, isPart: isPart || /…|\.\.\./.test(rest) }
+      }
 }
 
 function wordsOf(line: string): readonly string[] {
