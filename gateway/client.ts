@@ -3,6 +3,7 @@
  * from an address and a key.
  */
 import type { GuardOptions } from '../engine/index.ts'
+import { fetchFailure } from './errors/startup-error.ts'
 import { sha256Hex } from './runtime/hash.ts'
 
 export interface PreflightClientOptions {
@@ -27,6 +28,8 @@ export function preflightClient({ url, key, timeout = DEFAULT_TIMEOUT }: Preflig
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(timeout),
       redirect: 'error',
+    }).catch((error: unknown) => {
+      throw new Error(`no gateway answers at ${base}: ${fetchFailure(error)}`, { cause: error })
     })
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${(await response.text()).slice(0, 300)}`)
     const answer: unknown = await response.json()

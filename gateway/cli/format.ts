@@ -15,18 +15,17 @@ export function show<T>(args: Arguments, io: CommandIo, value: T, text: (value: 
   writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(value, null, 2) : text(value))
 }
 
-/** Rows under a heading, columns as wide as their widest cell. */
+/** Rows under a heading, columns as wide as their widest cell. A heading alone looks like a failure, so `(none)` is below it. */
 export function textTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [heading, ...rows.map((row) => row.map(printable))]
   const widths = heading.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
-  return cells
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+  return [...lines, ...(rows.length === 0 ? ['(none)'] : [])].join('\n')
 }
 
 export function instant(milliseconds: number): string {

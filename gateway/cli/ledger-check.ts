@@ -203,7 +203,7 @@ function receiptTokens(text: string): readonly string[] {
 function report({ whole, chains, checkpoints, faults }: LedgerCheck, io: CommandIo): void {
   for (const { chain, entries, hash } of chains)
     writeLine(io.stdout, `chain ${chain}: ${entries} entries, head ${hash}`)
-  writeLine(io.stdout, `${checkpoints} checkpoints`)
+  writeLine(io.stdout, `${checkpoints} checkpoint${checkpoints === 1 ? '' : 's'}`)
   for (const { chain, begins } of chains) {
     if (begins === null) continue
     const what = chains.length === 1 ? 'the ledger' : `the chain ${chain}`

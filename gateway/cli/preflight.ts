@@ -14,7 +14,7 @@ import { variable } from '../settings/environment.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 import { printable } from '../report/printable.ts'
-import { messageOf } from '../errors/startup-error.ts'
+import { fetchFailure, messageOf } from '../errors/startup-error.ts'
 import {
   columns,
   EXIT,
@@ -181,7 +181,7 @@ export async function askGateway(
       body: JSON.stringify(request),
     })
   } catch (error) {
-    throw new Error(`no gateway answers at ${url.origin}: ${causeMessage(error)}`, { cause: error })
+    throw new Error(`no gateway answers at ${url.origin}: ${fetchFailure(error)}`, { cause: error })
   }
   const answer = parseJson(await response.text(), url.origin)
   if (response.ok && isJsonObject(answer)) return answer
@@ -259,9 +259,4 @@ function errorText(answer: unknown): string {
         .map(({ pointer, message }) => `\n  ${printable(`${String(pointer)}: ${String(message)}`)}`)
     : []
   return `${printable(String(answer['error']))}: ${printable(String(answer['message']))}${places.join('')}`
-}
-
-/** fetch puts the cause of a failure one level down. */
-function causeMessage(error: unknown): string {
-  return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
 }

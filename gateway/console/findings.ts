@@ -2,6 +2,7 @@
 import { countPlaces, LEVELS, nameOfToken, occurrenceText } from '../../engine/base.ts'
 import type { Artifact, FindingGroup, Level } from '../../engine/internal.ts'
 import type { KeptAssessment } from '../flow/kept-assessment.ts'
+import { reportGroup } from '../report/diff-report.ts'
 import { html, type Content, type Markup } from './markup.ts'
 import { badge, clipped, countedNoun } from './parts.ts'
 import { message as messageMarkup } from './subject.ts'
@@ -61,7 +62,7 @@ function byLevel(rows: readonly FindingRow[], artifacts: readonly Artifact[]): M
         left -= shown.length
         return html`<div class="level">
             ${badge(LEVEL_WORDS[level].text, LEVEL_WORDS[level].tone)}
-            <span class="muted small">${countedNoun(found.length, 'change')}</span>
+            <span class="muted small">${changesText(found)}</span>
           </div>
           ${shown.map((row) => finding(row, artifacts))}
           ${
@@ -75,8 +76,15 @@ function byLevel(rows: readonly FindingRow[], artifacts: readonly Artifact[]): M
   </div>`
 }
 
+/** Changes, and the places that they reach where those are more: texts about a decision count places. */
+function changesText(rows: readonly FindingRow[]): string {
+  const changes = countedNoun(rows.length, 'change')
+  const places = rows.reduce((sum, { group }) => sum + countPlaces(group), 0)
+  return places === rows.length ? changes : `${changes} at ${countedNoun(places, 'place')}`
+}
+
 function finding({ artifact, group, policyRule }: FindingRow, artifacts: readonly Artifact[]): Markup {
-  const { rule, location, side, line, column, message, explanation, fix, level } = group
+  const { rule, location, side, line, column, message, explanation, fix, level } = { ...group, ...reportGroup(group) }
   const position = line === null ? null : `${side}, line ${line}${column === null ? '' : `, column ${column}`}`
   return html`<article class="finding">
     <p class="what">${messageMarkup(message)}</p>

@@ -71,9 +71,9 @@ async function withReadError(source: ContractSource, read: () => Promise<string>
   try {
     return await read()
   } catch (error) {
-    throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract could not be read from ${sourceLocation(source)}.`, {
-      cause: error,
-    })
+    // An address may hold credentials, so that only the log has it.
+    const message = `The contract could not be read from ${sourceLocation(source)}; the log has the cause.`
+    throw new GatewayError('PREFLIGHT_UNDECIDED', message, { cause: error })
   }
 }
 

@@ -173,7 +173,7 @@ export function runGit(
   return new Promise((done) => {
     const child = execFile('git', [...args], options, (error, stdout, stderr) => {
       if (error === null) done(ok(stdout))
-      else done(unreadableFromGit(`git could not read it: ${gitReason(error, stderr.toString('utf8'))}`))
+      else done(unreadableFromGit(`git failed: ${gitReason(error, stderr.toString('utf8'), options.cwd)}`))
     })
     // Git may end before it has read all; what it says of that reaches the callback.
     child.stdin?.on('error', () => child.stdin?.destroy())
@@ -195,10 +195,18 @@ function gitEnvironment(): Record<string, string> {
   }
 }
 
-function gitReason(error: Error & { readonly code?: string | number | null }, stderr: string): string {
+/** What git prints about a folder that it does not read, and what a person needs to know about it. */
+const UNREAD_FOLDERS: readonly (readonly [printed: string, reason: string])[] = [
+  ['not a git repository', 'is not a git repository, nor is it in one; use a clone'],
+  ['dubious ownership', 'belongs to another user; run preflight as its owner (in Docker: --user "$(id -u):$(id -g)")'],
+]
+
+function gitReason(error: Error & { readonly code?: string | number | null }, stderr: string, folder: string): string {
   if (error.code === 'ENOENT') return 'git is not installed, or the repository directory does not exist'
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'the file is larger than the limit'
   const line = stderr.trim().split('\n', 1)[0] ?? ''
+  const unread = UNREAD_FOLDERS.find(([printed]) => line.includes(printed))
+  if (unread !== undefined) return `the folder ${folder} ${unread[1]}`
   if (line !== '') return line.replace(/^fatal: /, '')
   // `rev-parse --quiet` says nothing of a name that it does not know.
   return error.code === 1 ? NO_SUCH_REF : error.message

@@ -14,3 +14,10 @@ export function errorCode(error: unknown): string | null {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** Why `fetch` failed: the cause is one level down, and has only a code where several addresses were tried. */
+export function fetchFailure(error: unknown): string {
+  const { cause = error } = error instanceof Error ? error : {}
+  if (!(cause instanceof Error)) return String(cause)
+  return cause.message || ('code' in cause ? String(cause.code) : cause.name)
+}

@@ -20,8 +20,6 @@ const STATUSES: ReadonlyMap<string, ChangeType> = new Map([
 
 /** Git may not have looked for the commit at all. */
 function unknownCommit(ref: string, reason: string): string {
-  if (reason.includes('dubious ownership'))
-    return 'git does not read this folder, because it belongs to another user; run preflight as its owner (in Docker: --user "$(id -u):$(id -g)")'
   if (reason.includes(NO_SUCH_REF)) return `the repository knows no commit "${ref}"; fetch it first`
   return reason.replace(/\.$/, '')
 }

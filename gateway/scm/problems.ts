@@ -13,7 +13,7 @@ export const ARTIFACT_PROBLEMS = {
   }),
   missing: (path: string, commit: string): Problem => ({
     code: 'DERIVATION_INCOMPLETE',
-    message: `${path} is not to be had at ${commit}, though the platform lists it as changed there.`,
+    message: `${path} was not found at ${commit}, though the platform lists it as changed there.`,
   }),
   bothChanged: (path: string): Problem => ({
     code: 'MERGE_RESULT_UNKNOWN',

@@ -88,6 +88,7 @@ async function printedBy(clone: Clone, steps: readonly PastedStep[]): Promise<re
   const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'exit')])
   clearTimeout(limit)
   const printed = stdout.split(/<step \d+>\n/).slice(1)
+  assert.doesNotMatch(stderr, /to see how it is used/)
   return printed.length === steps.length ? printed : assert.fail(`the shell stopped early:\n${stdout}\n${stderr}`)
 }
 

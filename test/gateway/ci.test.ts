@@ -163,10 +163,10 @@ test('a folder that git does not read is named as such, and not a missing commit
   t.after(() => rmSync(none, { recursive: true, force: true }))
   const outside = await ci({ ...place, folder: none }, ['--base', 'main'])
   assert.equal(outside.code, 2)
-  assert.match(outside.stderr, /not a git repository/)
+  assert.match(outside.stderr, /the folder \S+ is not a git repository, nor is it in one; use a clone/)
   if (process.getuid?.() !== 0) return
   execFileSync('chown', ['-R', '12345', place.folder])
   const foreign = await ci(place, ['--base', 'main'])
   assert.equal(foreign.code, 2)
-  assert.match(foreign.stderr, /it belongs to another user; run preflight as its owner/)
+  assert.match(foreign.stderr, /the folder \S+ belongs to another user; run preflight as its owner/)
 })

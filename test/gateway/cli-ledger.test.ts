@@ -60,6 +60,6 @@ test('calls are listed with what was done with them, and where they depart from 
   const table = await run(['ledger', 'calls', '--data-dir', data, '--route', 'shop'])
   assert.match(table.stdout, /drifted .* body#\/id must be integer\n.* forwarded .*\n$/)
   const found = await run(['ledger', 'calls', '--data-dir', data, '--correlation-id', 'c2'])
-  assert.match(found.stdout, /^#  TIME[^\n]*\n$/)
+  assert.match(found.stdout, /^#  TIME[^\n]*\n\(none\)\n$/)
   assert.equal((await run(['ledger', 'calls', '--data-dir', data, '--effect', 'gone'])).code, 2)
 })

@@ -1,7 +1,7 @@
 /** Where things are on pages of the console: the names of decisions in lists, and the way to a form on a small screen. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ORDERS_BROKEN, startConsoleScene } from '../fakes/console-scene.ts'
+import { fillScene, ORDERS_BROKEN, startConsoleScene } from '../fakes/console-scene.ts'
 import { visitorWith } from '../fakes/console-visitor.ts'
 
 test('lists of decisions name the tool or operation of each', async (t) => {
@@ -30,4 +30,27 @@ test('the page of a changed route leads past the changes to the form that accept
   const changed = await page()
   assert.match(changed, /<a class="button jump" href="#accept">/)
   assert.match(changed, /<aside [^>]*id="accept"[^>]*>\s*<form /)
+})
+
+test('the pages of a decision and of its request title each card beside them, count places, and mark where they belong', async (t) => {
+  const scene = await startConsoleScene(t)
+  await fillScene(scene)
+  const visitor = await visitorWith(scene.url, scene.admin)
+  const first = async (list: string, path: string) => {
+    const [, found = ''] = new RegExp(`href="(${path}/\\w+)"`).exec(await (await visitor.get(list)).text()) ?? []
+    return { path: found, text: await (await visitor.get(found)).text() }
+  }
+  const request = await first('/console/approvals', '/console/approvals')
+  const decision = await first(request.path, '/console/decisions')
+  const pages = { '/console/approvals': request.text, '/console/ledger': decision.text }
+  for (const [path, text] of Object.entries(pages)) {
+    assert.match(text, new RegExp(`<a href="${path}"\\s+aria-current="page"\\s*>`))
+    const [, rail = ''] = /<aside class="rail"([^]*)<\/aside>/.exec(text) ?? []
+    const cards = rail.split(/class="card pad/).slice(1)
+    assert.ok(cards.length >= 2, path)
+    for (const card of cards) assert.match(card, /<h2[ >]|<summary>/, `${path}: ${card.slice(0, 200)}`)
+    assert.match(text, /\d changes? at \d places|1 change</)
+    // As in reports, a finding names the place in its message.
+    assert.match(text, /<p class="what">[^]*? \((?:query parameter|request body|response 200)[^)]*\)<\/p>/)
+  }
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { guardMcpClient, guardTools, type GuardOptions, type GuardOutcome } from '../../engine/internal.ts'
 import { preflightClient } from '../../gateway/client.ts'
+import { fetchFailure } from '../../gateway/errors/startup-error.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
 import { at, listAt } from '../json.ts'
@@ -218,6 +219,17 @@ describe('a guarded tool', () => {
       assert.deepEqual([outcome.executed, outcome.verdict.kind], [false, 'BLOCK'], `fault ${index}`)
     }
     assert.deepEqual(ran, [])
+  })
+
+  it('names the gateway that does not answer, and why', async () => {
+    const away = preflightClient({ url: 'http://127.0.0.1:65535', key: api.key })
+    const outcome = await guarded(away).write_file({ path: 'pets.json', content: PETS })
+    const message = outcome.executed ? '' : outcome.verdict.reason.message
+    assert.match(message, /no gateway answers at http:\/\/127\.0\.0\.1:65535\/: .*ECONNREFUSED/)
+    const refused = new Error('fetch failed', {
+      cause: Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }),
+    })
+    assert.equal(fetchFailure(refused), 'ECONNREFUSED')
   })
 
   it('cannot be made without an operation', () => {

@@ -94,7 +94,7 @@ suite('preflight ledger verify', () => {
     const data = await written()
     const { code, stdout, stderr } = await verify(data)
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /1 checkpoints\n.*intact/s)
+    assert.match(stdout, /1 checkpoint\n.*intact/s)
   })
 
   const TABLES: readonly (readonly [table: string, change: string, copy: string])[] = [

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { test, type TestContext } from 'node:test'
 import { ECHO, startMcpUpstream, type McpUpstream } from '../fakes/mcp-upstream.ts'
 import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
-import { at, listAt } from '../json.ts'
+import { at, listAt, textAt } from '../json.ts'
 
 async function scene(
   t: TestContext,
@@ -234,3 +234,12 @@ for (const [what, host, origin, status] of [
     assert.equal(upstream.calls.length, status === 200 ? 1 : 0)
   })
 }
+
+test('the refusal of a call whose upstream lists no tools names the request and the route that failed, and why', async (t) => {
+  const { upstream, proxy } = await scene(t)
+  await upstream.close()
+  const params = { name: 'echo', arguments: {} }
+  const { json } = await post(proxy, JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }))
+  const message = textAt(json, 'result', 'structuredContent', 'message')
+  assert.match(message, /^tools\/list of the route "tools" failed, so the call could not be judged: .*ECONNREFUSED/)
+})

@@ -1,4 +1,4 @@
-/** What the written pages say, held against the checkout: links lead somewhere, commands exist, configurations load. */
+/** What the written pages say, held against the checkout: links lead somewhere, scripts exist, configurations load. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,6 @@ import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake, type Mistake } from '../../gateway/errors/mistake.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { readIgnoreFile } from '../../gateway/report/ignore-file.ts'
-import { run } from '../fakes/command-io.ts'
 import { at } from '../json.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -67,37 +66,6 @@ test('every link into a page leads to one of its headings', () => {
   assert.ok(links.length > 0, 'the pages link into pages')
   const broken = links.filter(({ target, anchor }) => !anchorsOf(readFileSync(join(ROOT, target), 'utf8')).has(anchor))
   assert.deepEqual(broken, [])
-})
-
-/** Calls of the command line: lines of fenced blocks, and what stands in a code span; `npm start` serves. */
-function shownCommands(text: string): readonly string[] {
-  const lines = [...text.matchAll(/^```(?:sh)?\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n'))
-  // Templates of a program are no code spans.
-  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '')
-  const spans = [...prose.matchAll(/`(preflight [a-z][^`]*)`/g)].map(([, span = '']) => span)
-  return [...lines, ...spans].flatMap((line) => {
-    const found = /(?:^|^npm run (?:-s )?|^kubectl .* -- |^\$\()preflight (?:-- )?([a-z].*)$/.exec(line)?.[1]
-    return found ?? /^npm start -- (.*)$/.exec(line)?.[1]?.replace(/^/, 'serve ') ?? []
-  })
-}
-
-test('every call of the command line that a page shows is understood', async () => {
-  const commands = pages.flatMap(({ path, text }) => shownCommands(text).map((command) => ({ path, command })))
-  assert.ok(commands.length > 30, 'the pages show calls')
-  const refused: string[] = []
-  for (const { path, command } of commands) {
-    // What follows `--` is the command of another program.
-    const words =
-      command
-        .replace(/\s--\s.*$/, '')
-        .replace(/\s+(?:[>|#]|\d>).*$/, '')
-        .match(/(?:"[^"]*"|'[^']*'|\S)+/g) ?? []
-    // Help is given for a command that exists, after its options were understood.
-    const value = words.at(-1)?.startsWith('--') === true ? ['VALUE'] : []
-    const { code, stderr } = await run([...words, ...value, '--help'])
-    if (code !== 0) refused.push(`${path}: preflight ${command}\n${stderr}`)
-  }
-  assert.deepEqual(refused, [])
 })
 
 test('every npm script that a page names exists', () => {

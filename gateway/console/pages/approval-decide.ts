@@ -66,7 +66,7 @@ export function approverField(others: readonly { readonly audience: string; read
 }
 
 export function about(row: ApprovalRow, names: Holders, now: number): Markup {
-  return facts([
+  const request = facts([
     [
       'Asked by',
       row.requesters.length === 0
@@ -85,6 +85,10 @@ export function about(row: ApprovalRow, names: Holders, now: number): Markup {
     ['Policy', shortDigest(row.policyHash)],
     ['Request', html`<code>${row.approvalId}</code>`],
   ])
+  return html`<div class="stack">
+    <h2>Request</h2>
+    ${request}
+  </div>`
 }
 
 export function outcome({ result, endedAt }: ApprovalRow, names: Holders, now: number): Markup {

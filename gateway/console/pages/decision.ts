@@ -46,7 +46,7 @@ export const showDecision: ConsolePage = async (visit) => {
           now,
         )}
       </div>
-      <aside class="rail" aria-label="Receipt and context">
+      <aside class="rail" aria-label="Receipt and decision">
         <div class="card pad">${receipt(row, envelope, names, now)}</div>
         <div class="card pad">${context(row, envelope, { now, trace: traceLink(row, settings.config.console) })}</div>
       </aside>
@@ -157,7 +157,7 @@ interface ContextParts {
 }
 
 function context(row: StoredDecision, envelope: Envelope, { now, trace }: ContextParts): Markup {
-  return facts([
+  const decision = facts([
     ['Action', envelope.execution_action],
     ['Route', row.route],
     ['Operation', row.operation],
@@ -172,4 +172,8 @@ function context(row: StoredDecision, envelope: Envelope, { now, trace }: Contex
     ['Decision', html`<code>${row.decisionId}</code>`],
     ['Evaluated', moment(row.evaluatedAt, now)],
   ])
+  return html`<div class="stack">
+    <h2>Decision</h2>
+    ${decision}
+  </div>`
 }

@@ -56,7 +56,7 @@ async function chainState({ deps, now }: Visit): Promise<Content> {
       ? 'not signed yet'
       : signed.sequence === head.sequence
         ? html`all of it signed ${moment(signed.at, now)}`
-        : html`signed up to entry ${signed.sequence.toLocaleString('en')} ${moment(signed.at, now)}`
+        : html`signed up to entry ${signed.sequence.toLocaleString('en')}, ${moment(signed.at, now)}`
   const kept =
     cut === null
       ? html`${head.sequence.toLocaleString('en')} entries, none removed`

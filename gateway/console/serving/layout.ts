@@ -8,6 +8,8 @@ import { csrfField } from '../parts.ts'
 interface Link {
   readonly path: string
   readonly name: string
+  /** Where further pages of this part are. */
+  readonly also?: string
   /** Shown to those who have it; absent: to everybody. */
   readonly right?: Right
 }
@@ -17,8 +19,8 @@ const NAVIGATION: readonly { readonly title: string; readonly links: readonly Li
     title: 'Decisions',
     links: [
       { path: '/console', name: 'Overview' },
-      { path: '/console/approvals', name: 'Approvals' },
-      { path: '/console/ledger', name: 'Ledger' },
+      { path: '/console/approvals', name: 'Approvals', also: '/console/delegations' },
+      { path: '/console/ledger', name: 'Ledger', also: '/console/decisions' },
     ],
   },
   {
@@ -93,8 +95,10 @@ function navigationSection({ title, links }: (typeof NAVIGATION)[number], curren
   return html`<div>
     <h2>${title}</h2>
     <ul>
-      ${links.map(({ path, name }) => {
-        const isCurrent = path === '/console' ? current === path : current === path || current.startsWith(`${path}/`)
+      ${links.map(({ path, name, also }) => {
+        const isBelow = (top: string | undefined): boolean => top !== undefined && current.startsWith(`${top}/`)
+        const isCurrent =
+          current === path || current === also || (path !== '/console' && isBelow(path)) || isBelow(also)
         const count =
           name === 'Approvals' && waiting > 0
             ? html`<span class="count">${waiting}<span class="hidden"> waiting</span></span>`

@@ -146,8 +146,12 @@ async function indexed<Index>(route: Route, content: string, read: (text: string
   try {
     return await read(content)
   } catch (error) {
-    throw new GatewayError('PREFLIGHT_UNDECIDED', `The contract of route "${route.name}" cannot be read.`, {
-      cause: error,
-    })
+    throw new GatewayError(
+      'PREFLIGHT_UNDECIDED',
+      `The contract of route "${route.name}" cannot be read; the log has the cause.`,
+      {
+        cause: error,
+      },
+    )
   }
 }

@@ -62,7 +62,7 @@ export function createGraphqlDocuments(now: () => number): GraphqlDocuments {
     } catch (error) {
       throw new GatewayError(
         'PREFLIGHT_UNDECIDED',
-        `The documents of route "${route.name}" (graphql.documents) cannot be read.`,
+        `The documents of route "${route.name}" (graphql.documents) cannot be read; the log has the cause.`,
         { cause: error },
       )
     }

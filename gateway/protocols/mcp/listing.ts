@@ -45,7 +45,7 @@ export async function listAll(
     if (list !== 'tools' && error instanceof RpcFailure && error.code === RPC_ERROR.methodNotFound) return []
     throw new GatewayError(
       'PREFLIGHT_UNDECIDED',
-      `${LISTS[list].method} of "${asker.call.route.name}" could not be had, so the call could not be judged: ${reasonOf(error)}.`,
+      `${LISTS[list].method} of the route "${asker.call.route.name}" failed, so the call could not be judged: ${reasonOf(error)}.`,
       { cause: error },
     )
   }
@@ -64,7 +64,7 @@ export async function discover(asker: McpAsker, upstreams: Upstreams): Promise<S
     if (error instanceof RpcFailure) return null
     throw new GatewayError(
       'PREFLIGHT_UNDECIDED',
-      `What "${asker.call.route.name}" says of itself could not be had, so the call could not be judged: ${reasonOf(error)}.`,
+      `server/discover of the route "${asker.call.route.name}" failed, so the call could not be judged: ${reasonOf(error)}.`,
       { cause: error },
     )
   }
