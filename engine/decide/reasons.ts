@@ -51,7 +51,7 @@ export const REASON_CODES = {
   DERIVATION_INCOMPLETE: 'The gateway could not list the changed files whole.',
   DERIVATION_UNAVAILABLE: 'The platform that knows the change could not be asked.',
   MERGE_RESULT_UNKNOWN: 'Both branches changed a contract, and the result of the merge is unknown.',
-  MISSING_PRIOR_CONTENT: 'A call changes a file whose content before it could not be had from the same server.',
+  MISSING_PRIOR_CONTENT: 'A call changes a file whose previous content the same server did not give.',
   REFERENCE_UNRESOLVED: 'A contract refers to something that was not handed in, so that it was not compared.',
   BREAK_ACCEPTED: 'A person accepted a breaking change of a contract that becomes a baseline (operation register).',
   CHANGE_SET_DIVERGED: 'A caller attested another change set for the same commits than the platform has.',

@@ -186,7 +186,7 @@ async function judgeChange(change: FileChange, options: GuardOptions): Promise<J
     return { artifacts, permission, decisionId: decisionId ?? '' }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return blockedCall(reason('PREFLIGHT_UNREACHABLE', `No decision was to be had: ${message}`))
+    return blockedCall(reason('PREFLIGHT_UNREACHABLE', `The gateway gave no decision: ${message}`))
   }
 }
 

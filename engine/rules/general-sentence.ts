@@ -91,7 +91,7 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   '`{name}` of the server changed from {before} to {after}': 'what the server says of itself changed',
   'the server now states what callers need: `{name}`': 'the server now states what callers need',
   '{name} changed: {detail}': 'a description that models read changed',
-  '{name} was reworded: {detail}': 'a description that models read was reworded',
+  '{name} reads differently: {detail}': 'a description that models read has other words',
   '`{name}` is deprecated now': 'a declaration is deprecated now',
   'the tool is strict, and `{name}` of its schema is not what the provider demands of such a tool':
     'a strict tool has a schema that is not what the provider demands of such a tool',

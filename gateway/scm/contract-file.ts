@@ -96,7 +96,7 @@ function brokenAfter(path: string, before: FileSide, problem: Problem): Made {
   return before.kind === 'contract' ? unreadContract(path, before.type, problem) : brokenAlone(path, problem)
 }
 
-/** A template or a data file is no contract; what is too large or could not be had may be one. */
+/** A template or a data file is no contract; what is too large or could not be read may be one. */
 function brokenAlone(path: string, problem: Problem): Made {
   const named = typeByName(path)
   if (named !== null) return unreadContract(path, named, problem)

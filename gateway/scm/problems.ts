@@ -1,4 +1,4 @@
-/** Why a file or a list of files could not be had whole, as reasons that a decision carries. */
+/** Why a file or a list of files could not be read completely, as reasons that a decision carries. */
 import type { Problem } from '../../engine/internal.ts'
 
 export const ARTIFACT_PROBLEMS = {

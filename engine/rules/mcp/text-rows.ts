@@ -31,7 +31,7 @@ export const TEXT_ROWS = {
     kind: 'description',
     action: 'changed',
     effect: 'none',
-    sentence: '{name} was reworded: {detail}',
+    sentence: '{name} reads differently: {detail}',
     why: SAME_MEANING,
     fix: NOTHING_TO_DO,
   },
