@@ -232,7 +232,7 @@ export class SchemaComparison {
 
   #link(parent: OpenPair, to: OpenPair, steps: readonly string[], isRequired: boolean | null): void {
     parent.edges = grown(parent.edges, { steps, to, isRequired })
-    if (isPartStep(steps)) to.wholes = grown(to.wholes, parent)
+    if (isPartEdge({ steps, isRequired })) to.wholes = grown(to.wholes, parent)
     else if (to.parent === null) to.parent = parent
     else to.otherParents = grown(to.otherParents, parent)
   }
@@ -272,9 +272,9 @@ function newPair(before: ResolvedSchema, after: ResolvedSchema, isSelection = fa
   }
 }
 
-/** Whether steps lead to a part by `allOf`. */
-export function isPartStep([first = '']: readonly string[]): boolean {
-  return first.startsWith('allOf[')
+/** Whether an edge leads to a part by `allOf`. A property may have the name of one. */
+export function isPartEdge({ steps: [first = ''], isRequired }: Pick<SchemaEdge, 'steps' | 'isRequired'>): boolean {
+  return isRequired === null && first.startsWith('allOf[')
 }
 
 function parentsOf({ parent, otherParents }: OpenPair): readonly OpenPair[] {

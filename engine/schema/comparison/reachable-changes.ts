@@ -5,7 +5,7 @@
  * paths within the bound are the same for every order of keys.
  */
 import type { SchemaDelta } from '../delta.ts'
-import { isPartStep, type SchemaEdge, type SchemaPair } from './comparison.ts'
+import { isPartEdge, type SchemaEdge, type SchemaPair } from './comparison.ts'
 
 /** A change and the way that led to it. */
 export interface Reached {
@@ -130,9 +130,10 @@ export function reachChanges(
 }
 
 /** A part selects nothing: the whole does. */
-function leadsToChange({ isPart }: Frame, { to, steps }: SchemaEdge): boolean {
+function leadsToChange({ isPart }: Frame, edge: SchemaEdge): boolean {
+  const { to } = edge
   if (to.isSelection) return to.isLive && !isPart
-  return isPartStep(steps) ? to.isLiveAsPart : to.isLive
+  return isPartEdge(edge) ? to.isLiveAsPart : to.isLive
 }
 
 function visitDeltas(
@@ -148,7 +149,8 @@ function visitDeltas(
   }
 }
 
-function frameBelow(from: Frame, { to, steps, ...edge }: SchemaEdge, prove: Prove): Frame {
+function frameBelow(from: Frame, edge: SchemaEdge, prove: Prove): Frame {
+  const { to, steps } = edge
   const isSame = steps.length === 0
   const way = isSame ? from.way : { steps, above: from.way }
   const { readOnly, writeOnly } = to.after.value
@@ -158,7 +160,7 @@ function frameBelow(from: Frame, { to, steps, ...edge }: SchemaEdge, prove: Prov
   const isUnknown = isOutsideProof(from.pair, steps[0]) || (from.proved.isEmpty && !isSame && edge.isRequired !== null)
   const above = isUnknown ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
-  const isPart = isSame ? from.isPart : isPartStep(steps)
+  const isPart = isSame ? from.isPart : isPartEdge(edge)
   return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart }
 }
 

@@ -146,6 +146,7 @@ const BODIES: Readonly<Record<string, Json>> = {
   'the schema': to('Pet'),
   'a list of it': { type: 'array', items: to('Pet') },
   'a property of it': { type: 'object', properties: { pet: to('Pet') } },
+  'a property with the name of a part': { type: 'object', properties: { 'allOf[0]': to('Pet') } },
   'a schema around it': { allOf: [to('Pet')], description: 'a pet' },
   'more beside it': { allOf: [to('Pet'), { type: 'object', properties: { note: TEXT } }] },
 }
