@@ -103,7 +103,9 @@ export class Places {
 }
 
 export function memberNodes(constraint: Constraint, name: string): readonly SchemaNode[] {
-  if (constraint.kind === 'unevaluated') return constraint.of === 'object' ? [constraint.node] : []
+  // What another keyword evaluates in any case is never unevaluated.
+  if (constraint.kind === 'unevaluated')
+    return constraint.of === 'object' ? memberNodes(constraint.narrowest, name) : []
   return constraint.kind === 'shape' ? (shapeNodes(constraint, name) ?? allNodes(constraint)) : []
 }
 
