@@ -28,7 +28,7 @@ export interface Reached {
 export interface Proved {
   readonly keepsAll: boolean
   readonly addsNone: boolean
-  /** Both sides admit nothing: that proves nothing of the properties. */
+  /** Both sides admit nothing: that proves nothing of the members and items that a value would have. */
   readonly isEmpty: boolean
 }
 
@@ -157,8 +157,8 @@ function frameBelow(from: Frame, edge: SchemaEdge, prove: Prove): Frame {
   const isReadOnly = from.isReadOnly || (way !== null && readOnly === true)
   const isWriteOnly = from.isWriteOnly || (way !== null && writeOnly === true)
   const isRequired = isSame ? from.isRequired : edge.isRequired
-  const isUnknown = isOutsideProof(from.pair, steps[0]) || (from.proved.isEmpty && !isSame && edge.isRequired !== null)
-  const above = isUnknown ? NOTHING_PROVED : from.proved
+  const isUnproved = isOutsideProof(from.pair, steps[0]) || (from.proved.isEmpty && !isInPlace(edge))
+  const above = isUnproved ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
   const isPart = isSame ? from.isPart : isPartEdge(edge)
   return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart }
@@ -171,6 +171,11 @@ function frameBelow(from: Frame, edge: SchemaEdge, prove: Prove): Frame {
 function isOutsideProof({ before, after, isSelection }: SchemaPair, step = ''): boolean {
   if (step === 'contentSchema' || isSelection) return true
   return /^(?:anyOf|oneOf)\[/.test(step) && (isDiscriminated(before) || isDiscriminated(after))
+}
+
+/** Whether an edge leads to a schema of the same value, and not to one of its members or items. */
+function isInPlace({ steps: [step = ''], isRequired }: SchemaEdge): boolean {
+  return isRequired === null && /^(?:(?:allOf|anyOf|oneOf|dependentSchemas)\[|(?:then|else|)$)/.test(step)
 }
 
 function isDiscriminated({ value }: SchemaPair['before']): boolean {

@@ -377,6 +377,13 @@ const SLIPS: Readonly<Record<string, (schema: Json) => Json>> = {
       { type: 'object', additionalProperties: false, required: ['name'], properties: { name: TEXT } },
     ],
   }),
+  'a list that is too short for itself': (schema) => ({ type: 'array', minItems: 3, maxItems: 2, items: schema }),
+  'a map with a name that is forbidden': (schema) => ({
+    type: 'object',
+    required: ['gone'],
+    properties: { gone: false },
+    additionalProperties: schema,
+  }),
   'two types at once': (schema) => ({ type: 'object', properties: { held: schema }, allOf: [{ type: 'string' }] }),
   'bounds that exclude each other': (schema) => ({
     type: 'object',
