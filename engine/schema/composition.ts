@@ -1,7 +1,7 @@
 /** Schemas made of schemas: allOf, anyOf and oneOf with their alternatives matched. */
 import { compareDiscriminator } from './discriminator.ts'
 import type { Examination } from './examination.ts'
-import { membersOf, itemsOf, locateItem } from './subschemas.ts'
+import { membersOf, itemsOf, locateItem, MAX_RENAMED } from './subschemas.ts'
 import type { JsonRecord, Located } from './located.ts'
 import { isAnnotation, isAnnotationOnly, shapeKey } from './shape.ts'
 import { knows, resolveSchema, type SchemaSource } from './source.ts'
@@ -92,9 +92,6 @@ interface Matching {
   readonly added: readonly Item[]
 }
 
-/** Longer leftover lists than this are not searched for equal schemas under other names. */
-const MAX_SEARCH = 24
-
 /** By reference, then by equal form, then by equal meaning, then by title; a single one left on each side is one changed. */
 function matchItems(before: readonly Item[], after: readonly Item[], examination: Examination): Matching {
   const matched: (readonly [Item, Item])[] = []
@@ -109,7 +106,7 @@ function matchItems(before: readonly Item[], after: readonly Item[], examination
   }
   pair(({ reference }) => reference)
   pair(({ reference, located }) => (reference === null ? shapeKey(located.value) : null))
-  if (removed.length <= MAX_SEARCH && added.length <= MAX_SEARCH) {
+  if (removed.length <= MAX_RENAMED && added.length <= MAX_RENAMED) {
     for (const item of removed) {
       const sketch = sketchOf(item.value)
       const equal = added.find(

@@ -6,7 +6,7 @@ import { byCodeUnit } from '../common/code-unit-order.ts'
 import type { ComparisonContext, Examination, PairContext } from './examination.ts'
 import { isRecord, ROOT, stepInto, type JsonRecord, type Located } from './located.ts'
 import { knows, resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
-import { itemsOf, locate, locateItem, membersOf } from './subschemas.ts'
+import { itemsOf, locate, locateItem, MAX_RENAMED, membersOf } from './subschemas.ts'
 
 const KEYWORD = 'discriminator'
 /** The value of OpenAPI 3.2 for all that are not listed. */
@@ -29,33 +29,18 @@ export function compareDiscriminator(examination: Examination): void {
   }
   const [isBaseChoice, isHeadChoice] = [isChoice(examination.base), isChoice(examination.head)]
   if (!isBaseChoice && !isHeadChoice) return
-  const mappings = [unobvious(mappingOf(base)), unobvious(mappingOf(head))] as const
+  const [stated, statedHead] = [unobvious(mappingOf(base)), unobvious(mappingOf(head))]
   const property = base.propertyName
-  const renamed = property === head.propertyName ? renamedAlternatives(examination, mappings, property) : []
+  const renamed = property === head.propertyName ? renamedAlternatives(examination, [stated, statedHead], property) : []
+  const isImplied = (name: string): boolean =>
+    isBaseChoice ? alternativeOf(examination.base, before, name) !== null : knowsSchema(sources.before, name, before)
+  const isImpliedInHead = (name: string): boolean =>
+    isHeadChoice ? alternativeOf(examination.head, after, name) !== null : knowsSchema(sources.after, name, after)
+  const names = { base: renamed.map(([name]) => name), head: renamed.map(([, name]) => name) }
   compareMappings(
     {
-      base: withImpliedNames(
-        withNames(
-          mappings[0],
-          renamed.map(([name]) => name),
-        ),
-        mappings[1],
-        (name) =>
-          isBaseChoice
-            ? alternativeOf(examination.base, before, name) !== null
-            : knowsSchema(sources.before, name, before),
-      ),
-      head: withImpliedNames(
-        withNames(
-          mappings[1],
-          renamed.map(([, name]) => name),
-        ),
-        mappings[0],
-        (name) =>
-          isHeadChoice
-            ? alternativeOf(examination.head, after, name) !== null
-            : knowsSchema(sources.after, name, after),
-      ),
+      base: withImpliedNames(withNames(stated, names.base), statedHead, isImplied),
+      head: withImpliedNames(withNames(statedHead, names.head), stated, isImpliedInHead),
     },
     examination,
     (_, target, other) => leadsToSame(target, other, examination),
@@ -212,9 +197,11 @@ function renamedAlternatives(
   property: unknown,
 ): readonly (readonly [base: string, head: string])[] {
   const [baseNames, headNames] = [implicitNames(base, mappings[0]), implicitNames(head, mappings[1])]
+  const removed = [...baseNames].filter((name) => !headNames.has(name) && !mappings[1].has(name))
   const added = [...headNames].filter((name) => !baseNames.has(name) && !mappings[0].has(name))
-  return [...baseNames].flatMap((name) => {
-    if (headNames.has(name) || mappings[1].has(name)) return []
+  // More of them are reported as alternatives that go and come.
+  if (removed.length > MAX_RENAMED || added.length > MAX_RENAMED) return []
+  return removed.flatMap((name) => {
     const alternative = alternativeOf(base, before, name)
     if (alternative === null || listsValues(alternative, property, sources.before)) return []
     const renamed = added.find((other) => {

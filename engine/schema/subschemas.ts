@@ -7,6 +7,9 @@ import { typesOf } from './types.ts'
 
 const NOTHING: JsonRecord = {}
 
+/** Among more schemas than these in a list, none is looked for under another name. */
+export const MAX_RENAMED = 24
+
 /** The members of a keyword that holds an object; none when it holds anything else. */
 export function membersOf(schema: JsonRecord, keyword: string): JsonRecord {
   const value = schema[keyword]
