@@ -6,14 +6,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { compare } from '../../../engine/formats/compare.ts'
 import { isRecord, type JsonRecord } from '../../../engine/schema/located.ts'
-import { sha256Hex } from '../../../gateway/runtime/hash.ts'
+import { checkEdits, foundBetween } from '../edit-run.ts'
 import { everyEdit } from '../edits.ts'
-
-/** One in so many edits runs. */
-const SHARE = Number(process.env['SHARE'] ?? 4)
-const SEED = Number(process.env['SEED'] ?? 1)
 
 const SCHEMA = {
   type: 'object',
@@ -184,40 +179,25 @@ function proofOf(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string
   return null
 }
 
-/** Null: the gateway refuses the tools. */
-function found(base: unknown, head: unknown): readonly string[] | null {
-  const [before, after] = [base, head].map((side) => JSON.stringify(side))
-  const result = compare({ id: 't', type: 'agent_tools', before: before ?? '', after: after ?? '' }, {}, sha256Hex)
-  return result.ok ? result.value.groups.map(({ level, rule, location }) => `${level} ${rule} ${location}`) : null
-}
-
 for (const [name, { base, toolsOf }] of Object.entries(PROVIDERS))
   suite(name, () => {
     test('an edit by which a tool refuses arguments is not information', (t) => {
       const before = toolsOf(base)
       assert.ok(before !== null)
-      const counts = { edits: 0, proofs: 0 }
-      const missed: string[] = []
-      let index = SEED
-      for (const { what, document } of everyEdit(base)) {
-        index += 1
-        if (index % SHARE !== 0) continue
-        counts.edits += 1
-        const after = toolsOf(document)
-        const proof = after === null ? null : proofOf(before, after)
-        if (proof === null) continue
-        counts.proofs += 1
-        const findings = found(base, document)
-        if (findings?.every((finding) => finding.startsWith('info')) === true)
-          missed.push([what, proof, JSON.stringify(document), ...findings].join('\n  '))
-      }
-      t.diagnostic(JSON.stringify(counts))
-      assert.deepEqual(missed.slice(0, 5), [], `${missed.length} of ${counts.proofs} are missed`)
-      assert.ok(counts.proofs > counts.edits / 10, JSON.stringify(counts))
+      checkEdits(t, {
+        type: 'agent_tools',
+        base: base,
+        edits: everyEdit(base),
+        share: 4,
+        proofOf: (document) => {
+          const after = toolsOf(document)
+          return after === null ? null : proofOf(before, after)
+        },
+      })
     })
 
     test('another order of lists is no change', () => {
       for (const { what, document } of everyEdit(base))
-        if (what.startsWith('moved')) assert.deepEqual(found(base, document), [], what)
+        if (what.startsWith('moved')) assert.deepEqual(foundBetween('agent_tools', base, document), [], what)
     })
   })

@@ -5,15 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compare } from '../../../engine/formats/compare.ts'
 import { isRecord, type JsonRecord } from '../../../engine/schema/located.ts'
-import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 import { Contract, members, records, textOf, textsOf } from '../diff/wire-contract.ts'
+import { checkEdits, foundBetween } from '../edit-run.ts'
 import { everyEdit } from '../edits.ts'
-
-/** One in so many edits runs. */
-const SHARE = Number(process.env['SHARE'] ?? 4)
-const SEED = Number(process.env['SEED'] ?? 1)
 
 const TEXT = { type: 'string', enum: ['x', 'y'] }
 const WHOLE = { type: 'integer', minimum: 7, maximum: 8 }
@@ -242,13 +237,6 @@ function proofOf(base: Contract, head: Contract): string | null {
   return null
 }
 
-/** Null: the application is refused. */
-function found(head: unknown): readonly string[] | null {
-  const [before, after] = [BASE, head].map((side) => JSON.stringify(side))
-  const result = compare({ id: 't', type: 'asyncapi', before: before ?? '', after: after ?? '' }, {}, sha256Hex)
-  return result.ok ? result.value.groups.map(({ level, rule, location }) => `${level} ${rule} ${location}`) : null
-}
-
 /** Members of AsyncAPI 3.0 with a meaning for others. Schemas have tests of their own, and bindings rows for each protocol. */
 const MEMBERS = `defaultContentType servers channels operations host protocol protocolVersion pathname variables enum default
   security bindings address parameters location messages contentType headers payload correlationId traits action channel reply
@@ -265,26 +253,16 @@ test('every member of AsyncAPI is edited', () => {
 test('an edit that breaks others is not information', (t) => {
   const base = new Contract(BASE)
   assert.equal(proofOf(base, new Contract(structuredClone(BASE))), null)
-  const counts = { edits: 0, proofs: 0 }
-  const missed: string[] = []
-  let index = SEED
-  for (const { what, document } of everyEdit(BASE)) {
-    index += 1
-    if (index % SHARE !== 0) continue
-    counts.edits += 1
-    const proof = proofOf(base, new Contract(document))
-    if (proof === null) continue
-    counts.proofs += 1
-    const findings = found(document)
-    if (findings?.every((finding) => finding.startsWith('info')) === true)
-      missed.push([what, proof, ...findings].join('\n  '))
-  }
-  t.diagnostic(JSON.stringify(counts))
-  assert.deepEqual(missed.slice(0, 5), [], `${missed.length} of ${counts.proofs} are missed`)
-  assert.ok(counts.proofs > counts.edits / 10, JSON.stringify(counts))
+  checkEdits(t, {
+    type: 'asyncapi',
+    base: BASE,
+    edits: everyEdit(BASE),
+    share: 4,
+    proofOf: (document) => proofOf(base, new Contract(document)),
+  })
 })
 
 test('another order of lists is no change', () => {
   for (const { what, document } of everyEdit(BASE))
-    if (what.startsWith('moved')) assert.deepEqual(found(document), [], what)
+    if (what.startsWith('moved')) assert.deepEqual(foundBetween('asyncapi', BASE, document), [], what)
 })

@@ -5,15 +5,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compare } from '../../../engine/formats/compare.ts'
-import { sha256Hex } from '../../../gateway/runtime/hash.ts'
+import { checkEdits, foundBetween } from '../edit-run.ts'
 import { everyEdit } from '../edits.ts'
 import { Contract } from './wire-contract.ts'
 import { callsOf, reached, refusal, unreadable } from './wire.ts'
-
-/** One in so many edits runs. */
-const SHARE = Number(process.env['SHARE'] ?? 8)
-const SEED = Number(process.env['SEED'] ?? 1)
 
 const TEXT = { type: 'string', enum: ['x', 'y', 'b c'] }
 const WHOLE = { type: 'integer', minimum: 7, maximum: 8 }
@@ -244,33 +239,16 @@ function proofOf(base: Contract, head: Contract): string | null {
   return null
 }
 
-/** Null: the contract is refused. */
-function found(head: unknown): readonly string[] | null {
-  const [before, after] = [BASE, head].map((side) => JSON.stringify(side))
-  const result = compare({ id: 't', type: 'openapi', before: before ?? '', after: after ?? '' }, {}, sha256Hex)
-  return result.ok ? result.value.groups.map(({ level, rule, location }) => `${level} ${rule} ${location}`) : null
-}
-
 test('an edit that breaks a caller or a reader is not information', (t) => {
   const base = new Contract(BASE)
   assert.equal(proofOf(base, new Contract(structuredClone(BASE))), null)
-  const counts = { edits: 0, proofs: 0 }
-  const missed: string[] = []
-  let index = SEED
-  for (const { what, document } of everyEdit(BASE)) {
-    index += 1
-    if (index % SHARE !== 0) continue
-    counts.edits += 1
-    const proof = proofOf(base, new Contract(document))
-    if (proof === null) continue
-    counts.proofs += 1
-    const findings = found(document)
-    if (findings?.every((finding) => finding.startsWith('info')) === true)
-      missed.push([what, proof, ...findings].join('\n  '))
-  }
-  t.diagnostic(JSON.stringify(counts))
-  assert.deepEqual(missed.slice(0, 5), [], `${missed.length} of ${counts.proofs} are missed`)
-  assert.ok(counts.proofs > counts.edits / 10, JSON.stringify(counts))
+  checkEdits(t, {
+    type: 'openapi',
+    base: BASE,
+    edits: everyEdit(BASE),
+    share: 8,
+    proofOf: (document) => proofOf(base, new Contract(document)),
+  })
 })
 
 /** Lists whose order has a meaning, or that tests of their own know. */
@@ -278,5 +256,6 @@ const ORDERED = /\/(?:prefixItems|examples)$/
 
 test('another order of lists is no change', () => {
   for (const { what, document } of everyEdit(BASE))
-    if (what.startsWith('moved') && !ORDERED.test(what)) assert.deepEqual(found(document), [], what)
+    if (what.startsWith('moved') && !ORDERED.test(what))
+      assert.deepEqual(foundBetween('openapi', BASE, document), [], what)
 })

@@ -12,13 +12,8 @@ import {
   ListResourceTemplatesResultSchema,
   ListToolsResultSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { compare } from '../../../engine/formats/compare.ts'
-import { sha256Hex } from '../../../gateway/runtime/hash.ts'
+import { checkEdits, foundBetween } from '../edit-run.ts'
 import { everyEdit } from '../edits.ts'
-
-/** One in so many edits runs. */
-const SHARE = Number(process.env['SHARE'] ?? 4)
-const SEED = Number(process.env['SEED'] ?? 1)
 
 const ICON = { src: 'https://x.example/a.png', mimeType: 'image/png', sizes: ['48x48'], theme: 'light' }
 const ANNOTATIONS = { audience: ['user'], priority: 0.5, lastModified: '2026-01-01T00:00:00Z' }
@@ -106,32 +101,15 @@ function refusal(document: unknown): string | null {
   return null
 }
 
-/** Null: the gateway refuses the manifest. */
-function found(document: unknown): readonly string[] | null {
-  const [before, after] = [BASE, document].map((side) => JSON.stringify(side))
-  const result = compare({ id: 'm', type: 'mcp_manifest', before: before ?? '', after: after ?? '' }, {}, sha256Hex)
-  return result.ok ? result.value.groups.map(({ level, rule, location }) => `${level} ${rule} ${location}`) : null
-}
-
 test('an edit by which a client refuses a list is not information', (t) => {
   assert.equal(refusal(BASE), null)
-  const counts = { edits: 0, proofs: 0 }
-  const missed: string[] = []
-  let index = SEED
-  for (const { what, document } of everyEdit(BASE, { added: { name: 'x', inputSchema: {} } })) {
-    index += 1
-    if (index % SHARE !== 0) continue
-    counts.edits += 1
-    const proof = refusal(document)
-    if (proof === null) continue
-    counts.proofs += 1
-    const findings = found(document)
-    if (findings?.every((finding) => finding.startsWith('info')) === true)
-      missed.push([what, proof, ...findings].join('\n  '))
-  }
-  t.diagnostic(JSON.stringify(counts))
-  assert.deepEqual(missed.slice(0, 5), [], `${missed.length} of ${counts.proofs} are missed`)
-  assert.ok(counts.proofs > counts.edits / 10, JSON.stringify(counts))
+  checkEdits(t, {
+    type: 'mcp_manifest',
+    base: BASE,
+    edits: everyEdit(BASE, { added: { name: 'x', inputSchema: {} } }),
+    share: 4,
+    proofOf: refusal,
+  })
 })
 
 test('an item that a client refuses is not information where it is new either', () => {
@@ -146,8 +124,8 @@ test('an item that a client refuses is not information where it is new either', 
   for (const head of heads) {
     assert.notEqual(refusal(head), null)
     assert.ok(
-      found(head)?.some((finding) => finding.startsWith('dangerous mcp-part-malformed')),
-      JSON.stringify(found(head)),
+      foundBetween('mcp_manifest', BASE, head)?.some((finding) => finding.startsWith('dangerous mcp-part-malformed')),
+      JSON.stringify(foundBetween('mcp_manifest', BASE, head)),
     )
   }
 })
@@ -156,6 +134,6 @@ test('another order of lists is no change', () => {
   for (const { what, document } of everyEdit(BASE)) {
     if (!what.startsWith('moved')) continue
     // Icons are shown in their order.
-    assert.deepEqual(found(document), [], what)
+    assert.deepEqual(foundBetween('mcp_manifest', BASE, document), [], what)
   }
 })

@@ -1,6 +1,6 @@
 /**
- * Without a keyword that evaluates in part, `unevaluatedProperties` says what `additionalProperties` says, also where values
- * are written as text: the types of the other names are none of a name with a schema of its own.
+ * Alone, `unevaluatedProperties` says what `additionalProperties` says. It does so too where values are written as text: the
+ * types of the other names are none of a name with a schema of its own.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
