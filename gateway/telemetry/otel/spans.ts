@@ -80,10 +80,15 @@ export function createSpanExport(options: SpanExportOptions): ClosableSpanExport
     const isSent = await transport.send(serializer.serializeRequest(spans) ?? new Uint8Array(), spans.length)
     done({ code: isSent ? ExportResultCode.SUCCESS : ExportResultCode.FAILED })
   }
+  // At its end the processor waits for what it sends then, and not for what it sends already.
+  const underWay = new Set<Promise<void>>()
   const processor = new BatchSpanProcessor({
     ...batch,
     exporter: {
-      export: (spans: ReadableSpan[], done) => void send(spans, done),
+      export(spans: ReadableSpan[], done) {
+        const sending = send(spans, done).finally(() => underWay.delete(sending))
+        underWay.add(sending)
+      },
       shutdown: () => Promise.resolve(),
     },
   })
@@ -101,6 +106,7 @@ export function createSpanExport(options: SpanExportOptions): ClosableSpanExport
     export: (observation, milliseconds) => emit(observation, milliseconds, { tracer, ids, ...options }),
     async close() {
       await provider.shutdown().catch(() => {})
+      await Promise.all(underWay)
       await transport.close()
     },
   }
