@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
-import { checkElements, type ElementRow } from '../elements.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Case = readonly [what: string, before: Json, after: Json, rules: readonly string[]]
@@ -363,41 +362,3 @@ for (const [area, cases] of Object.entries({ USAGE, READERS, VALUES, PARAMETERS,
     for (const [what, before, after, rules] of cases) test(what, () => assert.deepEqual(rulesOf(before, after), rules))
   })
 }
-
-/** Schemas that admit nothing by a slip. What changes in them is judged as in any other. */
-const SLIPS: Readonly<Record<string, (schema: Json) => Json>> = {
-  'a required property that is forbidden': (schema) => ({
-    type: 'object',
-    required: ['gone'],
-    properties: { gone: false, held: schema },
-  }),
-  'parts that refuse the names of each other': (schema) => ({
-    allOf: [
-      { type: 'object', additionalProperties: false, required: ['held'], properties: { held: schema } },
-      { type: 'object', additionalProperties: false, required: ['name'], properties: { name: TEXT } },
-    ],
-  }),
-  'a list that is too short for itself': (schema) => ({ type: 'array', minItems: 3, maxItems: 2, items: schema }),
-  'a map with a name that is forbidden': (schema) => ({
-    type: 'object',
-    required: ['gone'],
-    properties: { gone: false },
-    additionalProperties: schema,
-  }),
-  'two types at once': (schema) => ({ type: 'object', properties: { held: schema }, allOf: [{ type: 'string' }] }),
-  'bounds that exclude each other': (schema) => ({
-    type: 'object',
-    properties: { held: schema },
-    minProperties: 3,
-    maxProperties: 2,
-  }),
-}
-
-const INSIDE: readonly ElementRow<Json>[] = [
-  ['another type', TEXT, { type: 'boolean' }, 'breaking', 'breaking'],
-  ['a value of an enum', { enum: ['a', 'b'] }, { enum: ['a'] }, 'breaking', 'info'],
-  ['a bound', { type: 'integer', minimum: 1 }, { type: 'integer', minimum: 2 }, 'breaking', 'info'],
-]
-
-for (const [slip, write] of Object.entries(SLIPS))
-  checkElements(`within ${slip}`, 'openapi', INSIDE, (schema) => taking(write(schema)))
