@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { startProxy } from '../fakes/proxy-under-test.ts'
+import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
 
 type Outcome = 'judged' | 'receipt' | 'both' | 'passes' | 'refused'
 type Row = readonly [vendor: string, method: string, path: string, body: unknown, outcome: Outcome]
@@ -344,3 +345,19 @@ test('a connected source is compared by what it is, and its secrets are not kept
   assert.match(view?.candidate?.content ?? '', /b\.example/)
   assert.doesNotMatch(JSON.stringify(view), /secret-/)
 })
+
+/** Some servers read a body whatever the method is. */
+for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+  test(`the body of a ${method} does not stream by unread`, async (t) => {
+    const { proxy, upstream } = await start(t)
+    const body = JSON.stringify({ messages: TEXT, tools: TOOLS })
+    const line = `${method} /v1/chat/completions HTTP/1.1\nHost: ${new URL(proxy.url).host}\nContent-Type: application/json`
+    const framed = [
+      requestText(`${line}\nContent-Length: ${body.length}`, body),
+      requestText(`${line}\nTransfer-Encoding: chunked`, `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`),
+    ]
+    for (const bytes of framed) assert.equal(statusOf(await exchangeBytes(proxy.url, bytes)), 403)
+    assert.equal(upstream.requests.length, 0)
+    assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(line))), 200)
+  })
+}

@@ -4,6 +4,7 @@ import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { METHOD_FIELDS } from '../../routing/field-name.ts'
 import { canonicalName, queryOf, readNames } from '../../routing/query-names.ts'
+import { hasBody } from './request-line.ts'
 import { partName, readParts } from './form-parts.ts'
 
 /** Parameters in which frameworks look for the method. */
@@ -79,8 +80,4 @@ function namesInForm(body: Buffer, type: string | undefined): readonly string[] 
 
 function isJsonType(type: string | undefined): boolean {
   return /^[^;]*[/+]json\s*(?:;|$)/i.test(type ?? '')
-}
-
-function hasBody(headers: CallHead['headers']): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

@@ -7,6 +7,11 @@ export function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }
 
+/** Whether a request has a body that is not empty, as its client framed it. */
+export function hasBody(headers: CallHead['received']['headers']): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+}
+
 /**
  * The values of a pattern's names: `:name` is one segment, `*name` is the rest. Literals match as loosely as any server
  * reads them: in any case, and with a format behind them.

@@ -2,7 +2,6 @@
  * Checks calls of an API against the pinned contract (`validate`): arguments before the call is forwarded, answers as
  * they pass. An answer is never changed or withheld; a violation is reported.
  */
-import type { IncomingHttpHeaders } from 'node:http'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { LimitsConfig } from '../../settings/limits.ts'
 import type { Route } from '../../routing/route.ts'
@@ -11,6 +10,7 @@ import type { Violation } from '../../validation/message.ts'
 import type { Validator } from '../../validation/validator.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
+import { hasBody } from '../common/request-line.ts'
 import type { ContractChecks, Departure, Under } from '../common/contract-checks.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { unpacked } from '../../network/content-coding.ts'
@@ -151,10 +151,6 @@ async function plainBody(body: Buffer | null, headers: Fields, limit: number): P
 
 function isJson(headers: Fields): boolean {
   return /^[^;]*[/+]json\s*(?:;|$)/i.test(String(headers['content-type'] ?? ''))
-}
-
-function hasBody(headers: IncomingHttpHeaders): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 function flat(headers: Fields): Record<string, string> {

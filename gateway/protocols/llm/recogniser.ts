@@ -13,7 +13,7 @@ import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { unpacked } from '../../network/content-coding.ts'
-import { isRead, callName } from '../common/request-line.ts'
+import { hasBody, isRead, callName } from '../common/request-line.ts'
 import { agentOf } from './agent.ts'
 import { bodyParts } from './body-parts.ts'
 import { calledPath, OTHER, takesTools, type CalledPath, type ModelProvider } from './provider.ts'
@@ -33,6 +33,9 @@ export function createLlmRecogniser(deps: LlmDeps): Recogniser<LlmRoute> {
       const called = calledPath(call)
       const provider = called?.provider ?? null
       if (overridesMethod(call)) return refused(call, provider, 'its path or method can be read in two ways')
+      // It would stream by unread, and some servers read it whatever the method.
+      if (isRead(call.method) && hasBody(call.received.headers))
+        return refused(call, provider, `a ${call.method} has no body that could be judged`)
       if (isRead(call.method) || (call.body === null && called !== null)) return passing(call, provider)
       if (called === null) return refused(call, provider, 'its path or method can be read in two ways')
       const read = await bodyOf(call, deps)

@@ -5,6 +5,7 @@
  */
 import type { McpRoute } from './settings.ts'
 import type { IncomingHttpHeaders } from 'node:http'
+import { hasBody } from '../common/request-line.ts'
 import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { firstId, readRpcMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
@@ -31,6 +32,7 @@ export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
         return { ...refused(call, { status: 403, ...INVALID, message: page }), why: page, isGuard: true }
       if (overridesMethod(call))
         return refused(call, { status: 400, ...INVALID, message: 'The request states its method twice.' })
+      // It would stream by unread, and some servers read it whatever the method.
       if (call.method !== 'POST' && hasBody(call.received.headers))
         return refused(call, { status: 400, ...INVALID, message: `MCP has no ${call.method} requests with a body.` })
       if (call.method === 'GET' || call.method === 'DELETE') return new BodilessAction(call, manifests)
@@ -42,11 +44,6 @@ export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
       return recognisePost(call, parts)
     },
   }
-}
-
-/** It would stream by unread, and some servers read it whatever the method. */
-function hasBody(headers: IncomingHttpHeaders): boolean {
-  return (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 }
 
 function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
