@@ -11,7 +11,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { createIdentity, type CallerFacts } from './identity.ts'
 
 export interface ConsumerObserver {
-  /** Never throws. A subject that is no tool, operation or whole contract (a merge, an object, a prompt) has no consumers. */
+  /** Never throws. A resource that is no tool, operation or whole contract (a merge, an object, a prompt) has no consumers. */
   note(caller: CallerFacts, route: string, resource: JudgedResource): void
   /** Writes what has been seen. */
   flush(): Promise<void>

@@ -52,8 +52,12 @@ export async function runPipeline(
   }
   if (action.kind === 'pass') return await pass(context, call, action, deps)
   const waiting = new ClientWaiting(context, action)
-  const result = await enforceCall({ call, action, settings: context.settings }, waiting, deps)
-  waiting.end()
+  let result: Awaited<ReturnType<typeof enforceCall>>
+  try {
+    result = await enforceCall({ call, action, settings: context.settings }, waiting, deps)
+  } finally {
+    waiting.end()
+  }
   if (result.kind === 'gone') return null
   if (result.kind === 'halt')
     return { answer: result.answer, headers: result.headers, pendingStream: waiting.context.pendingStream }

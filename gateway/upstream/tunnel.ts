@@ -84,7 +84,7 @@ function closeTogether(client: Socket, destination: Socket, end: () => void): vo
   destination.on('error', end).on('close', onClose(destination, client))
 }
 
-/** The client's first bytes wait for the doorkeeper's verdict; all that follows is piped. */
+/** The client's first bytes wait for the verdict of the check; all that follows is piped. */
 function passBeginning(client: Socket, destination: Socket, ask: CheckBeginning, end: () => void): void {
   const held: Buffer[] = []
   let check: BeginningCheck | null = null
