@@ -60,8 +60,11 @@ export function takeUpgrade(request: IncomingMessage, client: Socket, head: Buff
   response.assignSocket(client)
   const closeAfterAnswer = (): void => void client.end(() => client.destroySoon())
   response.on('finish', closeAfterAnswer)
+  // The HTTP server reports it only for connections that it has kept.
+  const onDrain = (): void => void (response.writableNeedDrain && response.emit('drain'))
+  client.on('drain', onDrain)
   const release = (): void => {
-    client.off('end', gone).off('data', onData)
+    client.off('end', gone).off('data', onData).off('drain', onDrain)
     response.off('finish', closeAfterAnswer)
     client.pause()
     if (early.length > 0) client.unshift(Buffer.concat(early))
