@@ -20,7 +20,7 @@ import { recordIn } from '../json/unchecked-json.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { ResourceChecks, JudgedAction, ResourceCheck } from '../protocols/common/action.ts'
 import { authoredText, contentDigest, contractChecks, type Sniff } from '../protocols/kubernetes/change.ts'
-import { isReview } from '../protocols/kubernetes/kinds.ts'
+import { isReview, knownKind } from '../protocols/kubernetes/kinds.ts'
 import { resourceText } from '../protocols/kubernetes/path.ts'
 import { receiptsIn } from '../protocols/kubernetes/receipt-annotations.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
@@ -92,9 +92,13 @@ async function judgedReview(
   return reviewResponse(request, result)
 }
 
-/** Applied again, or written by the API server alone: the author's part is the same. */
-function isUnchanged({ operation, object, oldObject }: ReviewRequest): boolean {
-  return operation === 'UPDATE' && object !== null && authoredText(object) === authoredText(oldObject)
+/**
+ * Applied again, or written by the API server alone: the author's part is the same. Controllers report by `status`; what
+ * another subresource writes there is the author's.
+ */
+function isUnchanged({ operation, path: { subresource }, object, oldObject }: ReviewRequest): boolean {
+  const part = subresource === 'status' ? null : subresource
+  return operation === 'UPDATE' && object !== null && authoredText(object, part) === authoredText(oldObject, part)
 }
 
 /** A connection has no object that could carry a receipt. Null: it passes. */
@@ -133,10 +137,13 @@ function writeAction(request: ReviewRequest, basis: WriteBasis, route: Kubernete
   const name = path.name ?? '*'
   const resource: JudgedResource = {
     name: `${verb} ${resourceText(path)} ${path.namespace === null ? name : `${path.namespace}/${name}`}`,
-    target: objectTarget(kind, path.namespace, name),
+    // As on the wire: a subresource has a kind of its own (Scale, TokenRequest), and is about the object.
+    target: objectTarget(knownKind(path) ?? kind, path.namespace, name),
     scope: null,
     operation: operation === 'CONNECT' ? 'connect' : receiptOperation({ path, verb: VERBS[operation] }, basis),
-    ...(route.kubernetes.receipt_binds === 'content' && { place: { head: contentDigest(object ?? oldObject) } }),
+    ...(route.kubernetes.receipt_binds === 'content' && {
+      place: { head: contentDigest(object ?? oldObject, path.subresource) },
+    }),
   }
   return {
     kind: 'judge',

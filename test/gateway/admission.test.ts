@@ -189,6 +189,24 @@ test('dry runs, reviews, unnamed kinds and writes of the same content pass', asy
   assert.equal(at(await review({ ...WEB, operation: 'UPDATE', oldObject: current, object: scaled }), 'allowed'), false)
 })
 
+for (const [subResource, allowed, message] of [
+  ['approval', false, /"operation":"approve".*"target_id":"k8s:CertificateSigningRequest:\/agent"/],
+  ['status', true, /^$/],
+] as const)
+  test(`a write of a status by ${subResource} is ${allowed ? 'a report of a controller' : 'an act of its own'}`, async (t) => {
+    const { review } = await verifier(t)
+    const of = {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      resource: 'certificatesigningrequests',
+    }
+    const oldObject = { metadata: { name: 'agent' }, spec: { request: 'x' }, status: {} }
+    const object = { ...oldObject, status: { conditions: [{ type: 'Approved', status: 'True' }] } }
+    const answer = await review({ of, name: 'agent', subResource, operation: 'UPDATE', oldObject, object })
+    assert.equal(at(answer, 'allowed'), allowed)
+    assert.match(allowed ? '' : textAt(answer, 'status', 'message'), message)
+  })
+
 test('a connection into a pod is refused, unless the route lets streams pass', async (t) => {
   const exec = {
     of: { apiVersion: 'v1', kind: 'PodExecOptions', resource: 'pods' },

@@ -15,7 +15,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { authoredText, contentDigest, contractChecks, type KubernetesObject, type Sniff } from './change.ts'
 import type { Cluster } from './cluster.ts'
 import { objectPath, resourceText, type ResourcePath } from './path.ts'
-import { ClusterRefusal, discoveredKind, standingReceipts, statesOf } from './object-states.ts'
+import { ClusterRefusal, contentOf, discoveredKind, standingReceipts, statesOf } from './object-states.ts'
 import { refusalStatus } from './status.ts'
 import type { Write } from './write.ts'
 import { receiptOperation, objectTarget, type WriteBasis } from './write-basis.ts'
@@ -154,10 +154,16 @@ interface WriteTerms extends Pick<Named, 'kind' | 'base'> {
   readonly bindsContent: boolean
 }
 
+/** A receipt for it must name this content too. */
+function bound(resource: JudgedResource, content: KubernetesObject | null, subresource: string | null): JudgedResource {
+  return { ...resource, place: { head: contentDigest(content, subresource) } }
+}
+
 export class WriteRequest extends JudgedRequest {
   readonly #write: Write
   readonly #basis: WriteBasis
   readonly #bindsContent: boolean
+  readonly #base: string
   #judged: KubernetesObject | null = null
 
   constructor(call: Call, { write, basis, kind, base, bindsContent }: WriteTerms, deps: KubernetesDeps) {
@@ -166,6 +172,7 @@ export class WriteRequest extends JudgedRequest {
     this.#write = write
     this.#basis = basis
     this.#bindsContent = bindsContent
+    this.#base = base
   }
 
   protected async checks(resource: JudgedResource): Promise<ResourceChecks> {
@@ -173,9 +180,12 @@ export class WriteRequest extends JudgedRequest {
     const isWhole = path.subresource === null && (verb === 'create' || verb === 'update')
     if (this.#basis.kind === 'receipt' && !this.#bindsContent)
       return [await this.receiptCheck(resource, receipts, isWhole)]
+    if (this.#basis.kind === 'receipt') {
+      const content = await contentOf(this.call, this.#write, this.#base, this.deps.cluster)
+      return [await this.receiptCheck(bound(resource, content, path.subresource), receipts, isWhole)]
+    }
     const { before, after } = await statesOf(this.call, this.#write, this.deps.cluster)
-    if (this.#bindsContent) resource = { ...resource, place: { head: contentDigest(after ?? before) } }
-    if (this.#basis.kind === 'receipt') return [await this.receiptCheck(resource, receipts, isWhole)]
+    if (this.#bindsContent) resource = bound(resource, after ?? before, null)
     this.#requireNamed(after)
     this.#judged = after
     if (this.#basis.kind === 'crd') {

@@ -35,14 +35,50 @@ const PASSING_ANNOTATIONS: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
 ])
 
-/** The author's part of an object, in canonical form so that the same state is the same text; empty for null. */
-export function authoredText(object: KubernetesObject | null): string {
-  return object === null ? '' : canonicalJson(authored(object))
+/**
+ * The author's part of an object, in canonical form so that the same state is the same text; empty for null.
+ *
+ * @param subresource that the object is written by; null: the object itself
+ */
+export function authoredText(object: KubernetesObject | null, subresource: string | null = null): string {
+  if (object === null) return ''
+  const own = authored(object)
+  return canonicalJson(isStatusWritten(subresource) ? { ...own, status: withoutTimes(object['status'] ?? null) } : own)
 }
 
 /** Names one state of an object in a receipt (`context.head`): its author's part, whoever wrote the rest. */
-export function contentDigest(object: KubernetesObject | null): string {
-  return `sha256:${sha256Hex(authoredText(object))}`
+export function contentDigest(object: KubernetesObject | null, subresource: string | null = null): string {
+  return `sha256:${sha256Hex(authoredText(object, subresource))}`
+}
+
+/** Their objects have a status that is observed, or none. */
+const OBSERVED: ReadonlySet<string> = new Set([
+  'scale',
+  'eviction',
+  'binding',
+  'finalize',
+  'resize',
+  'ephemeralcontainers',
+])
+
+/** What is written by `status`, `approval` and subresources of aggregated APIs may be the status alone. */
+function isStatusWritten(subresource: string | null): boolean {
+  return subresource !== null && !OBSERVED.has(subresource)
+}
+
+/** kubectl writes the present time into each condition. */
+const TIMES: ReadonlySet<string> = new Set([
+  'lastUpdateTime',
+  'lastTransitionTime',
+  'lastHeartbeatTime',
+  'lastProbeTime',
+])
+
+function withoutTimes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutTimes)
+  if (!isJsonObject(value)) return value
+  const kept = Object.entries(value).filter(([name]) => !TIMES.has(name))
+  return Object.fromEntries(kept.map(([name, member]) => [name, withoutTimes(member)]))
 }
 
 function authored({ status: _status, ...object }: KubernetesObject): KubernetesObject {

@@ -8,7 +8,7 @@ import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { resourceVersionOf, type KubernetesObject } from './change.ts'
 import type { Cluster, ClusterAnswer } from './cluster.ts'
-import { resourceText, type ResourcePath } from './path.ts'
+import { objectPath, resourceText, type ResourcePath } from './path.ts'
 import { receiptsIn } from './receipt-annotations.ts'
 import { isRehearsed, type Write } from './write.ts'
 import { pathOf } from '../common/request-line.ts'
@@ -48,12 +48,6 @@ const MAX_TRIES = 3
 export async function statesOf(call: Call, write: Write, cluster: Cluster): Promise<States> {
   const path = pathOf(call)
   if (write.verb === 'delete') return { before: objectIn(await cluster.read(call, path)), after: null }
-  // A rehearsal that takes effect would be the write itself, before its verdict.
-  if (!isRehearsed(write.path))
-    throw new GatewayError(
-      'PREFLIGHT_UNDECIDED',
-      `${resourceText(write.path)} may take effect in a dry run, so its result cannot be compared, or bound by a receipt (kubernetes.receipt_binds).`,
-    )
   if (write.path.name === null) return { before: null, after: objectIn(await cluster.rehearse(call)) }
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     const after = objectIn(await cluster.rehearse(call))
@@ -67,6 +61,25 @@ export async function statesOf(call: Call, write: Write, cluster: Cluster): Prom
   throw new GatewayError(
     'PREFLIGHT_UNDECIDED',
     `${write.path.resource} ${write.name} changes faster than it can be judged: it was another one at each of ${MAX_TRIES} looks.`,
+  )
+}
+
+/**
+ * What a receipt for the content of a write names: the object that is removed, or as the write leaves it. Where only
+ * the request says what happens, its body. Rejects like `statesOf`.
+ */
+export async function contentOf(call: Call, write: Write, base: string, cluster: Cluster): Promise<KubernetesObject> {
+  const { path, verb, content } = write
+  const standing = objectPath(path, base)
+  if ((verb === 'delete' || path.subresource === 'eviction') && standing !== null)
+    return objectIn(await cluster.read(call, standing))
+  // A rehearsal that takes effect would be the write itself, before its verdict.
+  if (path.subresource === null || (verb !== 'create' && isRehearsed(path)))
+    return objectIn(await cluster.rehearse(call))
+  if (content !== null) return content
+  throw new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `Only the request says what ${resourceText(path)} does, and no receipt can be bound to this one (kubernetes.receipt_binds). Send a POST or PUT of JSON, without a query.`,
   )
 }
 

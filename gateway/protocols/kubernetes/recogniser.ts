@@ -92,9 +92,9 @@ function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps
   if (basis === null) return new PassingRequest(named, false)
   const other = restsOnReceipt(call, write, basis) ? actingAs(call) : null
   if (other !== null) return refused(call, 403, asAnother(other), path)
-  if (verb === 'deletecollection' && basis.kind !== 'receipt')
-    return refused(call, 405, `Delete ${path.resource} one by one: each is judged by what is lost with it.`, path)
   const bindsContent = call.route.kubernetes.receipt_binds === 'content'
+  if (verb === 'deletecollection' && (basis.kind !== 'receipt' || bindsContent))
+    return refused(call, 405, `Delete ${path.resource} one by one: each is judged by what is lost with it.`, path)
   const base = basePathOf(call.route.upstream)
   return new WriteRequest(call, { write, basis, kind: knownKind(path), base, bindsContent }, deps)
 }

@@ -22,12 +22,19 @@ export function basisOf(
   return needsReceipt ? { kind: 'receipt' } : null
 }
 
+/** What grants a credential, by the subresource. */
+const OWN_OPERATIONS: ReadonlyMap<string, string> = new Map([
+  ['token', 'token'],
+  ['approval', 'approve'],
+])
+
 /**
- * A receipt for deploying an object must not authorize its deletion, or a token in its name. A definition is compared
- * in any case, so its removal is a deployment.
+ * A receipt for deploying an object must not authorize its deletion, a token in its name, or the certificate that it
+ * requests. A definition is compared in any case, so its removal is a deployment.
  */
 export function receiptOperation({ path, verb }: Pick<Write, 'path' | 'verb'>, basis: WriteBasis): string {
-  if (path.subresource === 'token') return 'token'
+  const own = path.subresource === null ? undefined : OWN_OPERATIONS.get(path.subresource)
+  if (own !== undefined) return own
   const isRemoval = verb === 'delete' || verb === 'deletecollection' || path.subresource === 'eviction'
   return isRemoval && basis.kind !== 'crd' ? 'delete' : 'deploy'
 }

@@ -26,11 +26,18 @@ export interface Write {
   readonly isDryRun: boolean
   /** The receipts in the annotations of the written object. */
   readonly receipts: readonly PresentedReceipt[]
+  /** The body, if it is all that the request says. */
+  readonly content: JsonObject | null
 }
 
-type ReadWrite =
-  | { readonly ok: true; readonly write: Write }
-  | { readonly ok: false; readonly status: 400 | 405 | 415; readonly message: string }
+interface Refused {
+  readonly ok: false
+  readonly status: 400 | 405 | 415
+  readonly message: string
+}
+
+type ReadWrite = { readonly ok: true; readonly write: Write } | Refused
+type ReadTarget = { readonly ok: true; readonly write: Omit<Write, 'content'> } | Refused
 
 type WriteBody = Readonly<Record<string, unknown>> | readonly unknown[] | null
 
@@ -66,10 +73,27 @@ export function readWrite(call: Call, path: ResourcePath): ReadWrite {
   const body = isBodiless ? { ok: true as const, value: null } : readBody(bytes, type)
   if (!body.ok) return refused(400, body.message)
   const verb = type === 'application/apply-patch+yaml' ? 'apply' : row.verb
-  return call.method === 'DELETE' ? readDelete(call, path, body.value) : readObject(call, path, verb, body.value)
+  const read = call.method === 'DELETE' ? readDelete(call, path, body.value) : readObject(call, path, verb, body.value)
+  if (!read.ok) return read
+  const isWhole = verb !== 'patch' && verb !== 'apply' && type !== PROTOBUF_TYPE && hasNeutralQuery(call)
+  return { ok: true, write: { ...read.write, content: isWhole && isJsonObject(body.value) ? body.value : null } }
 }
 
-function refused(status: 400 | 405 | 415, message: string): ReadWrite {
+/** Parameters that say how the API server reports and records a write. Those of an action say what it does. */
+const NEUTRAL_PARAMETER = /^(?:|(?:fieldManager|fieldValidation|pretty|timeout|dryRun)=[A-Za-z0-9._-]*)$/
+
+function hasNeutralQuery({ upstreamPath: target }: Call): boolean {
+  const start = target.indexOf('?')
+  return (
+    start === -1 ||
+    target
+      .slice(start + 1)
+      .split('&')
+      .every((pair) => NEUTRAL_PARAMETER.test(pair))
+  )
+}
+
+function refused(status: 400 | 405 | 415, message: string): Refused {
   return { ok: false, status, message }
 }
 
@@ -123,7 +147,7 @@ const BYTE_ORDER_MARK = '\uFEFF'
 const OLD_BREAKS = /[\u0085\u2028\u2029]/
 
 /** A body of DeleteOptions replaces the query: a dry run in the query is then ignored. */
-function readDelete(call: Call, path: ResourcePath, body: WriteBody): ReadWrite {
+function readDelete(call: Call, path: ResourcePath, body: WriteBody): ReadTarget {
   if (Array.isArray(body)) return refused(400, 'The body is not an object.')
   const other = isJsonObject(body) ? otherSpelling(body, OPTIONS) : null
   if (other !== null) return refused(400, otherSpellingMessage(other))
@@ -132,7 +156,7 @@ function readDelete(call: Call, path: ResourcePath, body: WriteBody): ReadWrite 
   return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: [] } }
 }
 
-function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: WriteBody): ReadWrite {
+function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: WriteBody): ReadTarget {
   if (Array.isArray(body)) {
     const isDryRun = asksForDryRun(call, path)
     return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: receiptsInPatch(body) } }
