@@ -20,8 +20,8 @@ interface ReferenceRow {
 
 /** A path where resources with tools are run or created, whatever the body contains. */
 interface PlaceRow {
-  /** Matches the path that identifies the provider: decoded, in lower case. */
-  readonly path: RegExp
+  /** Matches the path that identifies the provider: decoded, in lower case. Absent: everywhere. */
+  readonly path?: RegExp
   /** Only bodies with this member; absent: all of them. */
   readonly member?: string
   /** Not bodies with this list: it holds all calls. */
@@ -64,6 +64,12 @@ const REFERENCES: readonly ReferenceRow[] = [
     because: 'cached contents may hold tools',
   },
   { members: ['skills'], form: 'list', because: 'a skill is code and text that the provider keeps' },
+  {
+    members: ['preset'],
+    form: 'text',
+    path: /\/(?:responses|completions|agent)$/,
+    because: 'a preset has tools of its own',
+  },
   { members: ['connectors'], form: 'list', path: /\/chat$/, because: 'a connector is a tool that the provider keeps' },
 ]
 
@@ -90,14 +96,14 @@ const PLACES: readonly PlaceRow[] = [
     because: 'a stored agent has tools of its own',
   },
   {
-    path: /\/agents\/[^/]+\/agentversions\/[^/]+\/actiongroups(?:\/[^/]+)?$/,
+    path: /\/agents\/[^/]+\/agentversions\/[^/]+\/(?:actiongroups|agentcollaborators|knowledgebases)(?:\/[^/]+)?$/,
     because: 'it changes the tools of a stored agent',
   },
-  {
+  ...['actionGroups', 'collaborators', 'collaboratorConfigurations', 'knowledgeBases'].map((member) => ({
     path: /\/agents\/[^/]+$/,
-    member: 'actionGroups',
+    member,
     because: 'it gives tools to an agent in a form that is not compared',
-  },
+  })),
   { path: /\/flows\/[^/]+\/aliases\/[^/]+(?:\/executions)?$/, because: 'a flow has tools of its own' },
   { path: /\/runtimes\/.+\/invocations$/, because: 'a hosted agent has tools of its own' },
   { path: /\/model-invocation-job$/, because: 'the calls of a batch stand in a file' },
@@ -107,6 +113,11 @@ const PLACES: readonly PlaceRow[] = [
   },
   { path: /\/batchpredictionjobs$/, because: 'the calls of a batch stand in a file' },
   { path: /\/reasoningengines\/[^/]+:\w*query$/, because: 'a hosted agent has tools of its own' },
+  {
+    path: /\/message:(?:send|stream)$|:(?:\w*detectintent|\w*runsession|\w*assist)$/,
+    because: 'a hosted agent has tools of its own',
+  },
+  { member: 'jsonrpc', because: 'it calls an agent or a server of tools by JSON-RPC' },
   { path: /\/applications\/[^/]+\/protocols\/.+$/, because: 'a published agent has tools of its own' },
 ]
 
@@ -134,7 +145,7 @@ interface StoringCall {
 
 /** Whether a path is a place where tools may be kept, so that its body is read whatever it is said to be. */
 export function isStoringPlace(paths: readonly string[]): boolean {
-  return PLACES.some((row) => paths.some((path) => row.path.test(path)))
+  return PLACES.some((row) => paths.some((path) => row.path?.test(path)))
 }
 
 /** All things that the call names and whose tools are not in it; none: all its tools are in the call. */
@@ -151,7 +162,7 @@ export function storedToolsOf({ name: calledAs, paths, parts, ownField }: Storin
   if (found.size > 0) return [...found.values()]
   const place = PLACES.find(
     ({ path, member, inline }) =>
-      paths.some((one) => path.test(one)) &&
+      paths.some((one) => path?.test(one) ?? true) &&
       (member === undefined || parts.some((part) => part[member] !== undefined)) &&
       !(inline !== undefined && Array.isArray(parts[0]?.[inline])),
   )

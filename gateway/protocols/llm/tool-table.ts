@@ -45,6 +45,9 @@ function collectTools(part: BodyPart, found: unknown[]): string | null {
     if (!Array.isArray(held)) return `"${name}" is no list of tools`
     found.push(...held)
   }
+  const models = [part['model'], part['models']].flat().filter((model) => typeof model === 'string')
+  // A variant of a model that always searches (OpenRouter).
+  if (models.some((model) => model.endsWith(':online'))) found.push({ type: 'online' })
   for (const name of SWITCHES) found.push(...switchedTools(name, part[name]))
   const servers = part[SERVERS]
   if (servers === undefined || servers === null) return null
