@@ -18,6 +18,7 @@ import { resultFor } from '../enforce/pipeline.ts'
 import type { Pipeline } from '../enforce/pipeline-setup.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../enforce/refusals.ts'
 import { enforceCall, type ForwardResult } from '../enforce/enforcement.ts'
+import { OTHER_PATH_FIELDS } from '../routing/field-name.ts'
 import { spellingProblem } from '../routing/path-ambiguity.ts'
 import {
   headProblem,
@@ -359,7 +360,8 @@ function answerReader(action: PassingAction | JudgedAction, result: ForwardResul
  * Fields that the proxy does not forward either: those that only the gateway sets, and paths other than the one judged.
  */
 function isForged(name: string): boolean {
-  return /^(?:preflight-.*|x-original-url|x-rewrite-url)$/i.test(name)
+  const lower = name.toLowerCase()
+  return lower.startsWith('preflight-') || OTHER_PATH_FIELDS.has(lower)
 }
 
 function deniedCheck(code: ErrorCode, message: string, correlationId: string): CheckVerdict {

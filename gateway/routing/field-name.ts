@@ -31,6 +31,22 @@ export const METHOD_FIELDS = [
   'method-override',
 ] as const
 
+/**
+ * Fields from which servers take another path, or a part of the path to cut off, in lower case. Examples are
+ * `SCRIPT_NAME` of gunicorn, `X-Script-Name` of Flask behind proxies, and `X-Original-URL` of Symfony and IIS.
+ */
+export const OTHER_PATH_FIELDS: ReadonlySet<string> = new Set([
+  'x-original-url',
+  'x-rewrite-url',
+  'x-override-url',
+  'x-http-destinationurl',
+  'x-waws-unencoded-url',
+  'script-name',
+  'x-script-name',
+  'path-info',
+  'x-path-info',
+])
+
 /** Fields that name a second path, which a request copies or moves from or to, in lower case (WebDAV, object stores). */
 export const PATH_FIELDS = [
   'destination',

@@ -7,7 +7,7 @@ import type { Route } from './route.ts'
 import { originOf, type Authority, type Scheme } from '../network/authority.ts'
 import type { ErrorCode } from '../errors/errors.ts'
 import type { TrafficPath } from './traffic-path.ts'
-import { isOddField, meantField, METHOD_FIELDS } from './field-name.ts'
+import { isOddField, meantField, METHOD_FIELDS, OTHER_PATH_FIELDS } from './field-name.ts'
 
 /** Null when the target has exactly one reading, else the problem. */
 export function targetProblem(target: string): string | null {
@@ -119,12 +119,12 @@ function repeatedField(rawHeaders: readonly string[], headers: IncomingHttpHeade
 
 /** CGI and similar servers have one name for `X-A`, `X_A` and `X.A`. */
 function isTakenForField(name: string): boolean {
-  const dashed = meantField(name)
-  return END_TO_END.test(dashed) || OF_A_CONNECTION.test(dashed) || SINGLE.has(dashed.toLowerCase())
+  const dashed = meantField(name).toLowerCase()
+  return END_TO_END.test(dashed) || OF_A_CONNECTION.test(dashed) || SINGLE.has(dashed) || OTHER_PATH_FIELDS.has(dashed)
 }
 
 const OF_A_CONNECTION =
-  /^(?:connection|keep-alive|te|trailer|upgrade|proxy(?:-.*)?|http2-settings|impersonate-.*|x-original-url|x-rewrite-url|x-correlation-id)$/i
+  /^(?:connection|keep-alive|te|trailer|upgrade|proxy(?:-.*)?|http2-settings|impersonate-.*|x-correlation-id)$/i
 
 /** The parser also accepts HTTP/2.0 and HTTP/0.9 as versions, although such messages have another form. */
 export function versionProblem(version: string): string | null {

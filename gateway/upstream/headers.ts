@@ -3,6 +3,7 @@
  * forged ones are dropped.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { OTHER_PATH_FIELDS } from '../routing/field-name.ts'
 import type { TrafficPath } from '../routing/traffic-path.ts'
 import type { Call, CallHead, ReceivedHead } from '../calls/call.ts'
 import { traceParentOf, type TraceContext } from '../telemetry/trace-context.ts'
@@ -23,16 +24,15 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-const PATHS_OF_CLIENTS: ReadonlySet<string> = new Set(['x-original-url', 'x-rewrite-url'])
-
 /**
  * Fields that an agent may not set. The gateway sets or answers them (`Expect`), or the upstream's own address replaces
  * them. Some state another path than the judged one, and some frameworks use that path.
  */
 const REPLACED_IN_REQUESTS: ReadonlySet<string> = new Set([
-  ...PATHS_OF_CLIENTS,
+  ...OTHER_PATH_FIELDS,
   'host',
   'expect',
+  'forwarded',
   'x-correlation-id',
   'x-forwarded-for',
   'x-forwarded-host',
@@ -78,6 +78,7 @@ interface ForwardedFor {
 
 /** The gateway keeps what a client states about itself to another server, and adds nothing. */
 const KEPT_ON_NAMED_LISTENERS: ReadonlySet<string> = new Set([
+  'forwarded',
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-proto',
@@ -236,7 +237,7 @@ export function takesTrailers({ te }: IncomingHttpHeaders): boolean {
 }
 
 function isLeft(name: string): boolean {
-  return name !== 'upgrade' && (endsHere(name) || PATHS_OF_CLIENTS.has(name))
+  return name !== 'upgrade' && (endsHere(name) || OTHER_PATH_FIELDS.has(name))
 }
 
 /**

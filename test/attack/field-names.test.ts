@@ -10,6 +10,9 @@ import { startProxy } from '../fakes/proxy-under-test.ts'
 const DECIDING = [
   'X-Original-URL',
   'X-Rewrite-URL',
+  'Script-Name',
+  'X-Script-Name',
+  'Path-Info',
   'X-HTTP-Method-Override',
   'X-HTTP-Method',
   'X-Method-Override',
@@ -60,6 +63,44 @@ test('a field that some server takes for one that decides is refused', async (t)
     const head = `POST /a HTTP/1.1\nHost: a\n${name}: 1\nContent-Length: 0`
     assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(head))), 200, name)
   }
+})
+
+test('a field that states another path, or a part of it to cut off, reaches no server', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const proxy = await startProxy({
+    routes: [
+      {
+        name: 'it',
+        match: { path: '/' },
+        upstream: upstream.origin,
+        protocol: 'mapped',
+        otherwise: 'pass',
+        map: OTHER,
+      },
+    ],
+  })
+  t.after(() => proxy.close())
+  const names = [
+    'X-Original-URL',
+    'X-Rewrite-URL',
+    'X-Override-URL',
+    'X-HTTP-DestinationURL',
+    'X-Waws-Unencoded-Url',
+    'Script-Name',
+    'X-Script-Name',
+    'Path-Info',
+    'X-Path-Info',
+    // Another host than the one that X-Forwarded-Host states.
+    'Forwarded',
+  ]
+  const fields = names.map((name) => `${name}: /a`).join('\n')
+  assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(`GET /a/b HTTP/1.1\nHost: a\n${fields}`))), 200)
+  const [sent] = upstream.requests
+  assert.deepEqual(
+    names.filter((name) => sent?.headers[name.toLowerCase()] !== undefined),
+    [],
+  )
 })
 
 test('a field that some server takes for one that a rule reads leaves the request undecided', async (t) => {

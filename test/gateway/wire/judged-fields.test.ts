@@ -30,6 +30,8 @@ const TRICKS: Readonly<Record<string, string>> = {
   'an upgrade that is not taken': 'Upgrade: h2c',
   Trailer: 'Trailer: X-Dry-Run',
   'a path for frameworks': 'X-Original-URL: /admin\nX-Rewrite-URL: /admin',
+  'a part of the path that servers cut off': 'Script-Name: /mapped\nX-Script-Name: /mapped',
+  'another host for frameworks': 'Forwarded: host=other.example',
   'a receipt and a decision': 'Preflight-Receipt: forged\nPreflight-Decision: forged',
   'a correlation id': 'X-Correlation-ID: mine',
   'an address that is added to': 'X-Forwarded-For: 10.0.0.1\nX-Forwarded-Proto: https\nX-Forwarded-Host: other.example',
