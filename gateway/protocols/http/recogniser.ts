@@ -14,6 +14,7 @@ import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { isEnforced, type ApiConformance } from './conformance.ts'
 import { underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
+import { holdsRequests } from '../common/batched-requests.ts'
 import { readContract } from '../common/contract-reader.ts'
 import {
   createCurrentContracts,
@@ -149,6 +150,7 @@ function resourcesOf(call: Call, matcher: OperationMatcher): readonly JudgedReso
   const stated = matcher.hasOtherMethods(call.method, path) ? methodInBody(call) : 'none'
   // Only the upstream knows which operation a request with two methods means.
   if (stated === 'named' || overridesMethod(call)) return [wholeContract(call)]
+  if (holdsRequests(call)) return [wholeContract(call)]
   const matches = matcher.match(call.method, path)
   if (matches === null)
     throw new GatewayError(

@@ -19,6 +19,7 @@ import {
 import { compileRules, type CompiledMapping } from './rules.ts'
 import { PATH_FIELDS } from '../../routing/field-name.ts'
 import { canonicalName } from '../../routing/query-names.ts'
+import { holdsRequests } from '../common/batched-requests.ts'
 import { countingNames } from '../../json/folded-names.ts'
 import { isRead, callName } from '../common/request-line.ts'
 import { mayNameMethodInBody, methodInBody, overridesMethod } from '../common/method-override.ts'
@@ -122,11 +123,21 @@ function recognise(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps): Act
     (stated === 'unknown' ? ruleOfNamedMethod(call, match.value, head.value, set) : null)
   if (other !== null) return other
   const { index, rule } = match.value
+  if (holdsRequests(call) && isFreeOfPath(call, match.value, set))
+    return new UnmappedRequest(call, 'its body holds further requests, whose paths no rule reads')
   if (rule === null) return unmatched(call)
   const { effect } = rule
   if (effect.kind === 'pass') return { ...passing(call), coversUpgrade: true }
   if (effect.kind === 'deny') return deniedBy(call, effect.message)
   return new MatchedRequest(call, { index, effect, facts, loose }, deps)
+}
+
+/** It would pass by no rule about its path, while some rule of the route is about paths or methods. */
+function isFreeOfPath(call: Call<MappedRoute>, { rule }: Match, { isPathRead, isMethodRead }: RuleSet): boolean {
+  if (!isPathRead && !isMethodRead) return false
+  if (rule === null) return isPassingUnmatched(call)
+  const namesPlace = rule.when?.reads.has('path') === true || rule.when?.reads.has('segments') === true
+  return rule.effect.kind === 'pass' && !namesPlace
 }
 
 function deniedBy(call: CallHead<MappedRoute>, message: string | null): Action {
