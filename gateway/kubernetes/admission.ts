@@ -60,7 +60,7 @@ export async function answerReview(
   // The API server changes nothing, so there is nothing to authorize.
   if (request.isDryRun || isReview(request.path)) return passed
   if (request.operation === 'CONNECT') return connection(request, route) ?? passed
-  const basis = basisOf(request.path, route.kubernetes)
+  const basis = basisOf(request.path, route.kubernetes, request.object?.['type'])
   if (basis === null || isUnchanged(request)) return passed
   const observation = deps.observer.begin({ method: 'POST', headers: trace, correlationId: uid })
   try {
@@ -140,7 +140,10 @@ function writeAction(request: ReviewRequest, basis: WriteBasis, route: Kubernete
     // As on the wire: a subresource has a kind of its own (Scale, TokenRequest), and is about the object.
     target: objectTarget(knownKind(path) ?? kind, path.namespace, name),
     scope: null,
-    operation: operation === 'CONNECT' ? 'connect' : receiptOperation({ path, verb: VERBS[operation] }, basis),
+    operation:
+      operation === 'CONNECT'
+        ? 'connect'
+        : receiptOperation({ path, verb: VERBS[operation], type: object?.['type'] }, basis),
     ...(route.kubernetes.receipt_binds === 'content' && {
       place: { head: contentDigest(object ?? oldObject, path.subresource) },
     }),

@@ -14,6 +14,7 @@ const read = createMessageReader({
   Unknown: { typeMeta: [1, 'TypeMeta'], raw: [2, 'bytes'], contentEncoding: [3, 'string'], contentType: [4, 'string'] },
   TypeMeta: { apiVersion: [1, 'string'], kind: [2, 'string'] },
   Anything: { metadata: [1, 'ObjectMeta'] },
+  Secret: { metadata: [1, 'ObjectMeta'], type: [3, 'string'] },
   Eviction: { metadata: [1, 'ObjectMeta'], deleteOptions: [2, 'DeleteOptions'] },
   ObjectMeta: {
     name: [1, 'string'],
@@ -29,15 +30,18 @@ type ProtobufObject =
   | { readonly ok: true; readonly value: MessageValue }
   | { readonly ok: false; readonly message: string }
 
-/** In the shape of its JSON form: kind, metadata, and the options that are read. */
-export function readProtobufObject(bytes: Buffer): ProtobufObject {
+/**
+ * In the shape of its JSON form: kind, metadata, and the options that are read. @param isSecret by its path, since the
+ * object need not name its kind
+ */
+export function readProtobufObject(bytes: Buffer, isSecret = false): ProtobufObject {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return refused('it does not begin as such an object does')
   const envelope = read('Unknown', bytes.subarray(MAGIC.length))
   if (!envelope.ok) return envelope
   const { typeMeta, raw, contentEncoding, contentType } = envelope.value
   if (isGiven(contentEncoding) || isGiven(contentType)) return refused('it holds an object in another form')
   const kind = textIn(recordIn(typeMeta)['kind']) ?? ''
-  const message = OWN_FORMS.has(kind) ? kind : 'Anything'
+  const message = OWN_FORMS.has(kind) ? kind : isSecret ? 'Secret' : 'Anything'
   const object = read(message, Buffer.isBuffer(raw) ? raw : Buffer.alloc(0))
   if (!object.ok) return object
   const metadata = isJsonObject(object.value['metadata']) ? object.value['metadata'] : null

@@ -88,7 +88,7 @@ function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps
   const named = `${verb} ${resourceText(path)} ${path.namespace ?? ''}/${write.name}`
   // The API server changes nothing, so there is nothing to authorize.
   if (write.isDryRun) return new PassingRequest(`${named} (dry run)`, false)
-  const basis = basisOf(path, call.route.kubernetes)
+  const basis = basisOf(path, call.route.kubernetes, write.type)
   if (basis === null) return new PassingRequest(named, false)
   const other = restsOnReceipt(call, write, basis) ? actingAs(call) : null
   if (other !== null) return refused(call, 403, asAnother(other), path)

@@ -26,6 +26,8 @@ export interface Write {
   readonly isDryRun: boolean
   /** The receipts in the annotations of the written object. */
   readonly receipts: readonly PresentedReceipt[]
+  /** Of the written object, as a Secret has it. */
+  readonly type: unknown
   /** The body, if it is all that the request says. */
   readonly content: JsonObject | null
 }
@@ -70,7 +72,7 @@ export function readWrite(call: Call, path: ResourcePath): ReadWrite {
   if (!row.types.includes(type)) return refused(415, typeMessage(type, row.types))
   if (isBodiless && call.method !== 'DELETE') return refused(400, 'The request has no body.')
   if (!isUtf8Type(call.headers['content-type'])) return refused(415, 'The body is in other letters than UTF-8.')
-  const body = isBodiless ? { ok: true as const, value: null } : readBody(bytes, type)
+  const body = isBodiless ? { ok: true as const, value: null } : readBody(bytes, type, path)
   if (!body.ok) return refused(400, body.message)
   const verb = type === 'application/apply-patch+yaml' ? 'apply' : row.verb
   const read = call.method === 'DELETE' ? readDelete(call, path, body.value) : readObject(call, path, verb, body.value)
@@ -112,8 +114,8 @@ function typeMessage(type: string, types: readonly string[]): string {
 
 type ParsedBody = { readonly ok: true; readonly value: WriteBody } | { readonly ok: false; readonly message: string }
 
-function readBody(bytes: Buffer, type: string): ParsedBody {
-  if (type === PROTOBUF_TYPE) return readProtobufObject(bytes)
+function readBody(bytes: Buffer, type: string, { group, resource }: ResourcePath): ParsedBody {
+  if (type === PROTOBUF_TYPE) return readProtobufObject(bytes, group === '' && resource === 'secrets')
   const parsed = type.endsWith('yaml') ? readYamlObject(bytes) : readStrictJson(bytes)
   if (!parsed.ok) return parsed
   const { value } = parsed
@@ -153,13 +155,16 @@ function readDelete(call: Call, path: ResourcePath, body: WriteBody): ReadTarget
   if (other !== null) return refused(400, otherSpellingMessage(other))
   const isDryRun = isJsonObject(body) ? isAll(body['dryRun']) : asksForDryRun(call, path)
   const verb = path.name === null ? 'deletecollection' : 'delete'
-  return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: [] } }
+  return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: [], type: null } }
 }
 
 function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: WriteBody): ReadTarget {
   if (Array.isArray(body)) {
     const isDryRun = asksForDryRun(call, path)
-    return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: receiptsInPatch(body) } }
+    return {
+      ok: true,
+      write: { path, verb, name: path.name ?? '*', isDryRun, receipts: receiptsInPatch(body), type: null },
+    }
   }
   const object = recordIn(body)
   const metadata = recordIn(object['metadata'])
@@ -170,11 +175,11 @@ function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: Write
   // An eviction may be a dry run by its own options.
   const options = recordIn(path.subresource === 'eviction' ? object['deleteOptions'] : null)
   const isDryRun = asksForDryRun(call, path) || isAll(options['dryRun'])
-  return { ok: true, write: { path, verb, name, isDryRun, receipts: receiptsIn(metadata) } }
+  return { ok: true, write: { path, verb, name, isDryRun, receipts: receiptsIn(metadata), type: object['type'] } }
 }
 
 /** JsonObject on which the judgement rests: some API servers (older ones, aggregated ones) take them in letters of any case. */
-const TOP = countingNames(['kind', 'apiVersion', 'metadata', 'spec', 'data', 'binaryData', 'deleteOptions'])
+const TOP = countingNames(['kind', 'apiVersion', 'metadata', 'spec', 'type', 'data', 'binaryData', 'deleteOptions'])
 const METADATA = countingNames(['name', 'generateName', 'namespace', 'annotations', 'resourceVersion', 'uid'])
 const OPTIONS = countingNames(['kind', 'apiVersion', 'dryRun', 'preconditions', 'propagationPolicy'])
 
