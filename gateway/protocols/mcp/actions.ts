@@ -12,7 +12,7 @@ import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId }
 import { createAnswerWatcher, wantedOf } from './answer.ts'
 import { acceptsStream, createPendingAnswer } from './pending-call.ts'
 import { itemNames } from './manifest-text.ts'
-import type { McpAsker } from './gateway-requests.ts'
+import { AnsweredElsewhere, type McpAsker } from './gateway-requests.ts'
 import type { PendingRequests } from './pending-requests.ts'
 import type { EditChecks, McpEdits } from './edits.ts'
 import type { ManifestNeed, McpManifests } from './manifests.ts'
@@ -101,6 +101,8 @@ export class JudgedMessagesAction implements JudgedAction {
   #edits: ReadonlyMap<JudgedMcpRequest, EditChecks> | null = null
   /** The baseline that the calls are judged by. */
   #pinned: BaselineText | null = null
+  /** Of a refusal: clients of the old transport read the answer to a POST only where it failed. */
+  #refusalStatus = 200
 
   constructor(judged: JudgedMessages) {
     this.#judged = judged
@@ -114,7 +116,15 @@ export class JudgedMessagesAction implements JudgedAction {
   gather(): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
     const { manifests, resources } = this.#judged
     const listing = manifests.current(this.#asker, resources.map(needOf))
-    return after(listing, (offered) => this.#checks(offered))
+    return after(this.#watched(listing), (offered) => this.#checks(offered))
+  }
+
+  #watched(listing: OfferedContract | Promise<OfferedContract>): OfferedContract | Promise<OfferedContract> {
+    if (!(listing instanceof Promise)) return listing
+    return listing.catch((error: unknown) => {
+      if (error instanceof Error && error.cause instanceof AnsweredElsewhere) this.#refusalStatus = 503
+      throw error
+    })
   }
 
   #checks(offered: OfferedContract): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
@@ -176,7 +186,7 @@ export class JudgedMessagesAction implements JudgedAction {
       message.kind === 'request' ? [this.#answerTo(message, refusal)] : [],
     )
     if (answers.length === 0) return { status: 202, headers: {}, body: '' }
-    return rpcAnswer(200, isBatch ? answers : answers[0], call.headers.accept)
+    return rpcAnswer(this.#refusalStatus, isBatch ? answers : answers[0], call.headers.accept)
   }
 
   #answerTo(message: Extract<Message, { readonly kind: 'request' }>, refusal: Refusal): unknown {

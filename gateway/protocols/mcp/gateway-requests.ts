@@ -38,6 +38,15 @@ export class RpcFailure extends Error {
   }
 }
 
+/** The server took the request and answers on another stream, as the transport of 2024-11-05 (HTTP+SSE) has it. */
+export class AnsweredElsewhere extends Error {
+  constructor() {
+    super('the upstream answers on another stream (HTTP+SSE of 2024-11-05); reach it by "preflight mcp --sse"')
+    this.name = 'AnsweredElsewhere'
+  }
+}
+
+const ACCEPTED = 202
 const MAX_BYTES = 16 * 1024 * 1024
 /** Statuses that only the caller can act on: sign in, get permission, begin a new session. */
 const FOR_THE_CALLER: ReadonlySet<number> = new Set([401, 403, 404])
@@ -83,6 +92,10 @@ export async function askServer(
  */
 async function rpcFailure(answer: Dispatcher.ResponseData, id: string): Promise<Error> {
   const { statusCode, headers } = answer
+  if (statusCode === ACCEPTED) {
+    await answer.body.dump()
+    return new AnsweredElsewhere()
+  }
   const reply = await readReply(answer, id).catch(() => null)
   const error = reply?.['error']
   if (isJsonObject(error)) return new RpcFailure(error)
