@@ -23,6 +23,7 @@ const FORGED = {
   'preflight-anything': 'x',
   'x-original-url': '/admin',
   'x-rewrite-url': '/admin',
+  'x-script-name': '/pets',
 }
 
 test('fields that only the gateway says, and other paths, are taken off the request', async (t) => {

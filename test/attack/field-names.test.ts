@@ -124,7 +124,7 @@ test('a question of another proxy with such a field is no yes', async (t) => {
   const { gateway } = await startPetRoute(t, {}, { listen: FREE_PORTS })
   const { api } = gateway.addresses
   assert.equal((await fetch(`${api}/authz/pets`)).status, 200)
-  for (const name of SPELLINGS.filter((one) => /original|rewrite|override|preflight/i.test(one))) {
+  for (const name of SPELLINGS.filter((one) => /original|rewrite|override|preflight|script|path.info/i.test(one))) {
     const head = `GET /authz/pets HTTP/1.1\nHost: a\n${name}: 1`
     assert.ok(statusOf(await exchangeBytes(api, requestText(head))) >= 400, name)
   }
