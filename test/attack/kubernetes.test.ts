@@ -101,7 +101,11 @@ for (const [what, path, status] of [
   ['an aggregated resource', '/apis/console.example.com/v1/namespaces/shop/terminals/t1', 403],
   ['a list of them', '/apis/console.example.com/v1/namespaces/shop/terminals', 403],
   ['a subresource', '/apis/console.example.com/v1/namespaces/shop/terminals/t1/shell?watch=true', 403],
-  ['a watch', '/apis/console.example.com/v1/namespaces/shop/terminals?watch=true', 101],
+  ['one that states itself a watch', '/apis/console.example.com/v1/namespaces/shop/terminals/t1?watch=true', 403],
+  ['one below the path of watches', '/apis/console.example.com/v1/watch/namespaces/shop/terminals/t1', 403],
+  ['one that states itself a log', '/apis/console.example.com/v1/namespaces/shop/terminals/t1/log?follow=true', 403],
+  ['a watch', '/api/v1/namespaces/shop/pods?watch=true', 101],
+  ['a watch in the old form', '/api/v1/watch/namespaces/shop/pods', 101],
   ['a log', '/api/v1/namespaces/shop/pods/web-1/log?follow=true', 101],
 ] as const)
   test(`a switch to another protocol at ${what} is ${status === 101 ? 'no' : 'a'} connection that needs a receipt`, async (t) => {

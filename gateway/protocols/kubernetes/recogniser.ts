@@ -57,12 +57,15 @@ function basePathOf(upstream: string | undefined): string {
 
 /**
  * By name, or by the wish for another protocol: aggregated APIs have consoles of their own, below an object or in its
- * place. Watches and logs may come as web sockets.
+ * place. Of what Kubernetes itself brings, watches and logs may come as web sockets.
  */
-function isConnect(head: CallHead<KubernetesRoute>, { subresource }: ResourcePath, isWatch: boolean): boolean {
+function isConnect(head: CallHead<KubernetesRoute>, path: ResourcePath, isWatch: boolean): boolean {
+  const { subresource } = path
   if (subresource !== null && CONNECT_SUBRESOURCES.has(subresource)) return true
-  if (head.headers.upgrade === undefined || subresource === 'log') return false
-  return subresource !== null || !(isWatch || isFollowing(head.upstreamPath))
+  if (head.headers.upgrade === undefined) return false
+  // A console that another server has need not read the query by which a watch states itself.
+  if (knownKind(path) === null) return true
+  return subresource !== 'log' && (subresource !== null || !(isWatch || isFollowing(head.upstreamPath)))
 }
 
 function connect(call: Call<KubernetesRoute>, path: ResourcePath, deps: KubernetesDeps): Action {
