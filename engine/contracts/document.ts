@@ -30,10 +30,8 @@ export function readDocument(text: string, limits: DocumentLimits): Result<Sourc
     return fail(overLimit(`it has ${text.length} characters, more than ${limits.maxLength}`))
   }
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text
-  const first = /\S/.exec(body)?.[0]
-  if (first === undefined) return fail(unreadable('it is blank', { fix: 'Give the contract’s text.' }))
-  const isJson = (first === '{' || first === '[') && !BARE_FLOW_MAPPING.test(body)
-  return isJson ? jsonDocument(body, limits) : yamlDocument(body, limits)
+  if (!/\S/.test(body)) return fail(unreadable('it is blank', { fix: 'Give the contract’s text.' }))
+  return isJsonText(body) ? jsonDocument(body, limits) : yamlDocument(body, limits)
 }
 
 /**
@@ -50,7 +48,12 @@ export function readDocuments(text: string, limits: DocumentLimits): Result<Sour
 /** YAML 1.2.2 §9.1.2. */
 const SEPARATOR = /^(?:---|\.\.\.)(?:\s|$)/m
 
-const BARE_FLOW_MAPPING = /^\s*\{\s*[A-Za-z_$][\w$.-]*\s*:\s/
+/** Whether a text is read as JSON, with or without a byte order mark. */
+export function isJsonText(text: string): boolean {
+  return /^\uFEFF?\s*[{[]/.test(text) && !BARE_FLOW_MAPPING.test(text)
+}
+
+const BARE_FLOW_MAPPING = /^\uFEFF?\s*\{\s*[A-Za-z_$][\w$.-]*\s*:\s/
 
 function jsonDocument(text: string, limits: DocumentLimits): Result<SourceDocument> {
   const read = readPlacedJson(text, limits)

@@ -9,6 +9,7 @@ import type { CompareFormat, CompareOptions, FormatComparison, FurtherFiles } fr
 import type { Sha256 } from '../common/hash.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
 import { fail, ok, type Problem, type Result } from '../common/result.ts'
+import { mayShareDoubles, restoreGroups, separateNumbers } from '../contracts/exact-numbers.ts'
 import { sniffArtifactType } from './sniff.ts'
 import { compareGraphql } from '../diff/graphql/compare.ts'
 import { compareAgentTools } from '../diff/agent-tools/compare.ts'
@@ -65,10 +66,12 @@ export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha
   const carried = withFiles(artifact, options)
   if (!carried.ok) return carried
   let readsDay = false
-  const formatOptions = { ...carried.value.options, onDayRead: () => (readsDay = true) }
-  const compared = FORMATS[type](carried.value.before, carried.value.after, formatOptions, sha256)
+  const { input, restore } = withExactNumbers(type, carried.value)
+  const formatOptions = { ...input.options, onDayRead: () => (readsDay = true) }
+  const compared = FORMATS[type](input.before, input.after, formatOptions, sha256)
   if (!compared.ok) return mismatchOf(artifact, compared.problem, options) ?? compared
-  return ok({ ...compared.value, ...detectPatterns(compared.value.groups), reads_day: readsDay })
+  const groups = restore(compared.value.groups)
+  return ok({ ...compared.value, groups, ...detectPatterns(groups), reads_day: readsDay })
 }
 
 function levelsProblem(faults: readonly LevelFault[]): Problem {
@@ -109,6 +112,39 @@ function withFiles(artifact: Artifact, options: CompareOptions): Result<Carried>
   const setOf = (text: string, further: Readonly<Record<string, string>>): string =>
     text === '' ? '' : JSON.stringify({ ...further, [document]: text })
   return ok({ before: setOf(before, files.base), after: setOf(after, files.head), options })
+}
+
+type Groups = FormatComparison['groups']
+
+interface ExactInput {
+  readonly input: Carried
+  /** The findings with the numbers as they were written. */
+  readonly restore: (groups: Groups) => Groups
+}
+
+/** Formats with a reader of their own, which keeps the digits of a number. */
+const OWN_NUMBERS: ReadonlySet<ArtifactType> = new Set(['graphql', 'protobuf'])
+/** Formats whose texts the gateway writes itself, from messages that it has parsed. */
+const PRINTED: ReadonlySet<ArtifactType> = new Set(['mcp_manifest', 'agent_tools'])
+
+function withExactNumbers(type: ArtifactType, input: Carried): ExactInput {
+  const { options } = input
+  const [base, head] = [options.files?.base ?? {}, options.files?.head ?? {}]
+  const texts = [input.before, input.after, ...Object.values(base), ...Object.values(head)]
+  if (OWN_NUMBERS.has(type) || !mayShareDoubles(texts)) return { input, restore: (groups) => groups }
+  const separated = separateNumbers(texts, options.limits ?? DEFAULT_DOCUMENT_LIMITS, PRINTED.has(type))
+  const [before = '', after = '', ...further] = separated.texts
+  const named = (names: readonly string[], from: number): Readonly<Record<string, string>> =>
+    Object.fromEntries(names.map((name, index) => [name, further[from + index] ?? '']))
+  const files = {
+    ...options.files,
+    base: named(Object.keys(base), 0),
+    head: named(Object.keys(head), Object.keys(base).length),
+  }
+  return {
+    input: { before, after, options: { ...options, files } },
+    restore: (groups) => restoreGroups(groups, separated),
+  }
 }
 
 /** Files of the artifact come before those found elsewhere. */

@@ -91,5 +91,6 @@ function compareMultiple({ base, head, add }: Examination): void {
 }
 
 function isExactMultiple(value: number, of: number): boolean {
-  return of !== 0 && Number.isInteger(value / of)
+  if (of === 0) return false
+  return Number.isInteger(value) && Number.isInteger(of) ? value % of === 0 : Number.isInteger(value / of)
 }

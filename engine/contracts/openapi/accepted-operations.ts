@@ -6,6 +6,7 @@ import { canonicalJson } from '../../common/hash.ts'
 import { fail, ok, type Result } from '../../common/result.ts'
 import { isRecord, placeAt, type JsonRecord } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
+import { restoreJson, separateNumbers } from '../exact-numbers.ts'
 import { OpenApiDocuments } from '../documents.ts'
 import { Inheritance } from '../inheritance.ts'
 import { dialectOf } from './contract.ts'
@@ -50,9 +51,11 @@ export function acceptOperations(
   names: readonly string[],
   limits: DocumentLimits,
 ): Result<AcceptedOperations> {
-  const before = readDocument(baseline, limits)
+  const numbers = separateNumbers([baseline, candidate], limits)
+  const [ownBaseline = '', ownCandidate = ''] = numbers.texts
+  const before = readDocument(ownBaseline, limits)
   if (!before.ok) return before
-  const after = readDocument(candidate, limits)
+  const after = readDocument(ownCandidate, limits)
   if (!after.ok) return after
   const [base, head] = [before.value.root, after.value.root]
   if (!isRecord(base) || !isRecord(head)) return invalidAcceptance('Both contracts have to be objects.')
@@ -68,7 +71,7 @@ export function acceptOperations(
     chosen.push(choice.value)
   }
   try {
-    const content = JSON.stringify(composed(base, head, chosen))
+    const content = restoreJson(JSON.stringify(composed(base, head, chosen)), numbers)
     return ok({
       content,
       operations: chosen.flatMap((choice) => [choice.before, choice.after].flatMap(operationLabels)),

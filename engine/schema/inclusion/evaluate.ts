@@ -124,6 +124,7 @@ export function isInBound({ end, limit, isExclusive }: Bound, value: number): bo
 
 /** Division of decimal fractions is not exact: 0.3 is a multiple of 0.1. */
 export function isMultiple(value: number, of: number): boolean {
+  if (Number.isInteger(value) && Number.isInteger(of)) return value % of === 0
   const quotient = value / of
   return Number.isInteger(quotient) || Math.abs(quotient - Math.round(quotient)) < 1e-9
 }

@@ -255,6 +255,8 @@ function inclusive(bound: Bound): Bound {
   if (of !== 'number') return bound
   const nearest = end === 'min' ? Math.ceil(limit) : Math.floor(limit)
   const next = isExclusive && nearest === limit ? (end === 'min' ? limit + 1 : limit - 1) : nearest
+  // Not every whole number above 2^53 has a next one.
+  if (isExclusive && !Number.isSafeInteger(next)) return bound
   return { ...bound, limit: next, isExclusive: false }
 }
 

@@ -147,7 +147,8 @@ function findMultiple(
   const first = Number.isFinite(range.min) ? Math.ceil(range.min / step - 1e-9) : null
   const last = Number.isFinite(range.max) ? Math.floor(range.max / step + 1e-9) : null
   if (first !== null && last !== null && first > last) return NONE
-  const isListed = first !== null && last !== null && last - first < MAX_TRIED
+  const isListed =
+    first !== null && last !== null && last - first < MAX_TRIED && isExact(first, step) && isExact(last, step)
   if (!isListed && !mayFit(formats, Number.isInteger(step))) return openFor('no multiple was found')
   let isKnown = true
   for (const factor of factors(first, last)) {
@@ -161,11 +162,11 @@ function findMultiple(
 
 function* factors(first: number | null, last: number | null): Generator<number> {
   if (first !== null) {
-    const end = Math.min(last ?? Infinity, first + MAX_TRIED)
-    for (let factor = first; factor <= end; factor += 1) yield factor
+    // Counted, because a factor above 2^53 plus one may be itself.
+    for (let tried = 0; tried <= MAX_TRIED && first + tried <= (last ?? Infinity); tried += 1) yield first + tried
     if (last === null) yield first + 5e9
   } else if (last !== null) {
-    for (let factor = last; factor > last - MAX_TRIED; factor -= 1) yield factor
+    for (let tried = 0; tried < MAX_TRIED; tried += 1) yield last - tried
     yield last - 5e9
   } else {
     for (let factor = 0; factor < MAX_TRIED / 2; factor += 1) yield* [factor, -factor]
@@ -173,10 +174,15 @@ function* factors(first: number | null, last: number | null): Generator<number> 
   }
 }
 
-/** A product of decimal fractions as it would be written. */
+/** Whether the multiples around a factor are doubles of their own. */
+function isExact(factor: number, step: number): boolean {
+  const most = Number.isInteger(step) ? Number.MAX_SAFE_INTEGER : 1e15
+  return Math.abs(factor) < most && Math.abs(factor * step) < most
+}
+
+/** A product of decimal fractions as it would be written. A whole number is written as it is; -0 as 0. */
 function rounded(value: number): number {
-  // A whole number of up to 15 digits is written as it is; -0 as 0.
-  return Number.isInteger(value) && Math.abs(value) < 1e15 ? value + 0 : Number(value.toPrecision(15))
+  return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(15))
 }
 
 const MAX_SCALE = 1e9
