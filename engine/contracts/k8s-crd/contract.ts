@@ -15,6 +15,7 @@ import {
 import type { SourceDocument } from '../document.ts'
 import type { Locate } from '../positions.ts'
 import { firstAt, unreadableAt } from '../unreadable.ts'
+import { isKnownFormat } from './formats.ts'
 
 /** One version of a resource. */
 export interface CrdVersion {
@@ -190,7 +191,9 @@ function withImpliedMembers(stated: unknown, implied: unknown): unknown {
 /** Every part keeps its place. */
 function plainCrdSchema(schema: unknown): unknown {
   if (!isRecord(schema)) return schema
-  const members = Object.entries(schema).map(([name, value]): [string, unknown] => [name, plainCrdMember(name, value)])
+  const members = Object.entries(schema)
+    .filter(([name, value]) => name !== 'format' || isKnownFormat(value))
+    .map(([name, value]): [string, unknown] => [name, plainCrdMember(name, value)])
   // Names that the schema does not list are allowed expressly.
   const isOpen = schema[PRESERVE] === true && schema['additionalProperties'] === undefined
   const plain: JsonRecord = { ...Object.fromEntries(members), ...(isOpen && { additionalProperties: true }) }

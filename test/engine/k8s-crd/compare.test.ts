@@ -239,3 +239,32 @@ test('the order of members means nothing', () => {
     )
   }
 })
+
+const withFormat = (format: string | null): string =>
+  inBothVersions(
+    JSON.stringify({
+      openAPIV3Schema: {
+        type: 'object',
+        properties: { format: { type: 'string', ...(format === null ? {} : { format }) } },
+      },
+    }),
+  )
+
+suite('formats', () => {
+  test('that no API server knows are ignored', () => {
+    for (const [before, after] of [
+      [null, 'phone'],
+      ['phone', null],
+      ['phone', 'int-or-string'],
+    ] as const)
+      assert.deepEqual(found(withFormat(before), withFormat(after)), [])
+  })
+
+  test('that API servers check count', () => {
+    for (const format of ['uuid', 'date-time', 'datetime', 'ipv4', 'k8s-short-name'])
+      assert.ok(
+        found(withFormat('phone'), withFormat(format)).some((rule) => rule.startsWith('breaking')),
+        format,
+      )
+  })
+})
