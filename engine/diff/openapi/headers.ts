@@ -8,10 +8,26 @@ import { anySchema, writingChange } from './serialization.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OperationWalk, Walk } from './walk.ts'
 
+/** Header fields whose definition is ignored, in lower case (OpenAPI 3.1.1 §4.8.12 and §4.8.17). */
+const IGNORED = { request: ['accept', 'content-type', 'authorization'], response: ['content-type'] } as const
+
+/** Whether both sides ignore the definition of a header field. Swagger 2.0 ignores none. */
+export function isIgnoredHeader(
+  { base, head }: Pick<Walk, 'base' | 'head'>,
+  name: string,
+  direction: keyof typeof IGNORED,
+): boolean {
+  if (base.isSwagger || head.isSwagger) return false
+  return IGNORED[direction].some((ignored) => ignored === name.toLowerCase())
+}
+
 export function compareHeaders(walk: OperationWalk, base: Response, head: Response): void {
   const { status } = head
   const { prefix } = walk.exchange
-  const byName = matchByKey(base.headers, head.headers, ({ name }) => name)
+  const [before, after] = [base, head].map(({ headers }) =>
+    headers.filter(({ name }) => !isIgnoredHeader(walk, name, 'response')),
+  )
+  const byName = matchByKey(before ?? [], after ?? [], ({ name }) => name)
   const { added, removed, kept } = matchRest(byName, ({ name }) => name.toLowerCase())
   for (const { name, isRequired, located } of removed) {
     reportRemoved(walk, `${prefix}header-removed`, { name, status, isRequired }, { located, before: name })

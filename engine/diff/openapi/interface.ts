@@ -10,17 +10,18 @@ import { EXCHANGES } from './exchange.ts'
 import type { PathEntry } from './path-overlaps.ts'
 import { comparePathItems, comparePaths } from './paths.ts'
 import { compareSchemes, compareSecurity } from './security.ts'
-import { compareInterfaceServers } from './servers.ts'
+import { compareInterfaceServers, prefixMovedBetween } from './servers.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { Walk } from './walk.ts'
 
 export function compareInterface(walk: Walk, paths: Sides<readonly PathItem[]>): void {
-  comparePaths(walk, paths.base, paths.head)
+  const moved = prefixMovedBetween(walk, paths)
+  comparePaths(walk, paths, moved)
   compareWebhooks(walk)
   compareSecurity(walk, walk.base.root, walk.head.root)
   compareSchemes(walk)
   compareComponents(walk)
-  compareInterfaceServers(walk)
+  compareInterfaceServers(walk, moved)
   compareDialects(walk)
   compareMalformedParts(walk)
 }
@@ -82,7 +83,8 @@ function compareWebhooks(walk: Walk): void {
 }
 
 function webhookEntry(item: PathItem): PathEntry {
-  return { key: `webhook:${item.path}`, item }
+  const key = `webhook:${item.path}`
+  return { key, address: key, item }
 }
 
 function compareComponents(walk: Walk): void {

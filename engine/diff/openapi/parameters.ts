@@ -6,12 +6,14 @@ import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts'
 import type { OperationSide, OperationWalk } from './walk.ts'
+import { isIgnoredHeader } from './headers.ts'
 import { anySchema, styleOf, writingChange } from './serialization.ts'
 
 export function compareParameters(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
   compareFormFields(walk, before, after)
-  const base = effectiveParameters(walk.base, before.item, before.operation)
-  const head = effectiveParameters(walk.head, after.item, after.operation)
+  const isMeant = ({ place, name }: Parameter): boolean => place !== 'header' || !isIgnoredHeader(walk, name, 'request')
+  const base = effectiveParameters(walk.base, before.item, before.operation).filter(isMeant)
+  const head = effectiveParameters(walk.head, after.item, after.operation).filter(isMeant)
   if (base.length === 0 && head.length === 0) return
   const { added, removed, kept } = matchParameters(base, head, before.item.path, after.item.path)
   for (const parameter of removed) reportRemovedParameter(walk, parameter)
@@ -123,7 +125,10 @@ function compareParameter(walk: OperationWalk, base: Parameter, head: Parameter)
   if (life !== null && prefix === '')
     reportParameter('parameter-lifecycle', { ...of, ...life }, base.lifecycle.sunset, head.lifecycle.sunset)
   const writing = writingChange(walk, base, head)
-  if (writing !== null) reportParameter(`${prefix}parameter-${writing.of}`, of, writing.before, writing.after)
+  // A server that takes reserved characters as they are takes their encoded form too.
+  const isOnlyOpened = prefix === '' && writing?.isOnlyReserved === true
+  if (writing !== null && !isOnlyOpened)
+    reportParameter(`${prefix}parameter-${writing.of}`, of, writing.before, writing.after)
   if (writing?.isOtherKind === true) return
   const before = schemaOfParameter(walk.base, base)
   const after = schemaOfParameter(walk.head, head)

@@ -10,19 +10,21 @@ import { resolveSchema } from '../../schema/source.ts'
 import type { Matched } from '../match.ts'
 import type { Walk } from './walk.ts'
 
-/** A path item under the path by which it is matched. */
+/** A path item under the path by which findings name it. */
 export interface PathEntry {
   readonly key: string
+  /** The path by which it is matched: with what only the servers of the other side lack. */
+  readonly address: string
   readonly item: PathItem
 }
 
 export function compareOverlaps(walk: Walk, { added, kept }: Matched<PathEntry>): void {
   if (added.length === 0) return
-  const templated = kept.filter(([{ key }]) => key.includes('{'))
-  const split = templated.map(([entry]) => ({ ...entry, pattern: segmentsOf(entry.key) }))
+  const templated = kept.filter(([{ address }]) => address.includes('{'))
+  const split = templated.map(([entry]) => ({ ...entry, pattern: segmentsOf(entry.address) }))
   const byLength = Map.groupBy(split, ({ pattern }) => pattern.length)
-  for (const { key: name, item } of added) {
-    const segments = segmentsOf(name)
+  for (const { key: name, address, item } of added) {
+    const segments = segmentsOf(address)
     for (const { key: before, item: template, pattern } of byLength.get(segments.length) ?? []) {
       if (!takesCalls(segments, pattern)) continue
       for (const operation of template.operations.values()) {
@@ -91,7 +93,8 @@ function isExpression(segment: string): boolean {
 /** Whether callers may send the fixed text of an added path as parameters. A parameter that refuses it proves that not. */
 function isSent(walk: Walk, item: PathItem, operation: Operation, added: readonly string[]): boolean {
   const parameters = effectiveParameters(walk.base, item, operation).filter(({ place }) => place === 'path')
-  const template = segmentsOf(item.path).slice(-added.length)
+  const stated = segmentsOf(item.path).slice(-added.length)
+  const template = [...Array.from({ length: added.length - stated.length }, () => ''), ...stated]
   return added.every((text, index) => {
     const segment = template[index] ?? ''
     if (text.includes('{') || !isExpression(segment)) return true

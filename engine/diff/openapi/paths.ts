@@ -3,15 +3,17 @@ import type { Operation, PathItem } from '../../contracts/openapi/contract.ts'
 import { isStability, removalNotice, dayOf, STABILITY_LEVELS } from '../../schema/lifecycle.ts'
 import { pointerOf, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
+import type { Sides } from '../sides.ts'
 import { EXCHANGES, type MessageExchange } from './exchange.ts'
 import { compareOperation } from './operation.ts'
+import { withoutNames, type MovedPrefix } from './moved-prefix.ts'
 import { compareOverlaps, type PathEntry } from './path-overlaps.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
 import type { OperationWalk, Walk } from './walk.ts'
 
-export function comparePaths(walk: Walk, before: readonly PathItem[], after: readonly PathItem[]): void {
-  const matched = matchPaths(walk, before, after)
+export function comparePaths(walk: Walk, paths: Sides<readonly PathItem[]>, moved: MovedPrefix): void {
+  const matched = matchPaths(walk, paths, moved)
   const { added, removed, kept } = matched
   for (const { key, item } of removed)
     for (const operation of item.operations.values()) reportRemovedOperation(walk, key, operation, true)
@@ -24,16 +26,21 @@ export function comparePaths(walk: Walk, before: readonly PathItem[], after: rea
 }
 
 /** First matches paths as written, then without the names of path parameters: `/users/{id}` is `/users/{userId}`. */
-function matchPaths({ options }: Walk, before: readonly PathItem[], after: readonly PathItem[]): Matched<PathEntry> {
-  const entries = (items: readonly PathItem[], prefix: string): PathEntry[] =>
+function matchPaths(
+  { options }: Walk,
+  { base, head }: Sides<readonly PathItem[]>,
+  moved: MovedPrefix,
+): Matched<PathEntry> {
+  const entries = (items: readonly PathItem[], stripped: string, inServers: string): PathEntry[] =>
     items
       .filter(({ path }) => options.keepsPath(path))
-      .map((item) => ({
-        key: prefix !== '' && item.path.startsWith(prefix) ? item.path.slice(prefix.length) : item.path,
-        item,
-      }))
-  const exact = matchByKey(entries(before, options.stripBase), entries(after, options.stripHead), ({ key }) => key)
-  return options.hasIncludedPathParameters ? exact : matchRest(exact, ({ key }) => key.replaceAll(/\{[^{}]*\}/g, '{}'))
+      .map((item) => {
+        const key = stripped !== '' && item.path.startsWith(stripped) ? item.path.slice(stripped.length) : item.path
+        return { key, address: inServers + key, item }
+      })
+  const [before, after] = [entries(base, options.stripBase, moved.base), entries(head, options.stripHead, moved.head)]
+  const exact = matchByKey(before, after, ({ address }) => address)
+  return options.hasIncludedPathParameters ? exact : matchRest(exact, ({ address }) => withoutNames(address))
 }
 
 /** Findings name the place by the key in the base. */

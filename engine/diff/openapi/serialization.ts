@@ -19,6 +19,8 @@ interface WritingChange {
   readonly after: string
   /** One side has a style and the other a media type, so their schemas cannot be compared. */
   readonly isOtherKind: boolean
+  /** Reserved characters may also be written as they are, and nothing else changed. */
+  readonly isOnlyReserved: boolean
 }
 
 /** Null if values are serialised as before. */
@@ -27,14 +29,17 @@ export function writingChange(walk: Walk, base: Written, head: Written): Writing
   const after = contentOf(walk.head, head.located)[0]?.name
   if (before !== after && (before === undefined || after === undefined || relationOf(before, after) !== 'same')) {
     const isOtherKind = before === undefined || after === undefined
-    return { of: 'content', before: before ?? 'plain values', after: after ?? 'plain values', isOtherKind }
+    const [from, to] = [before ?? 'plain values', after ?? 'plain values']
+    return { of: 'content', before: from, after: to, isOtherKind, isOnlyReserved: false }
   }
   const baseStyle = styleOf(base)
   const headStyle = styleOf(head)
   if (isEqual(baseStyle, headStyle)) return null
   const types = sharedTypes(walk, base, head)
-  if (isEqual(effectOn(types, baseStyle), effectOn(types, headStyle))) return null
-  return { of: 'style', before: nameStyle(baseStyle), after: nameStyle(headStyle), isOtherKind: false }
+  const [from, to] = [effectOn(types, baseStyle), effectOn(types, headStyle)]
+  if (isEqual(from, to)) return null
+  const isOnlyReserved = to.isReserved && isEqual({ ...from, isReserved: true }, to)
+  return { of: 'style', before: nameStyle(baseStyle), after: nameStyle(headStyle), isOtherKind: false, isOnlyReserved }
 }
 
 /** The types of values that both sides write. A change of types is reported elsewhere. */

@@ -1,10 +1,12 @@
 /** The servers of the whole interface, of a path and of one operation, and the variables in their addresses. */
-import { itemsAt, membersAt } from '../../contracts/openapi/contract.ts'
+import { itemsAt, membersAt, type PathItem } from '../../contracts/openapi/contract.ts'
 import { isRecord, memberOf, textAt, type Located } from '../../schema/located.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
+import type { Sides } from '../sides.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
+import { movedPrefix, type MovedPrefix } from './moved-prefix.ts'
 import type { OperationSide, Walk } from './walk.ts'
 
 interface ServerUrl {
@@ -22,11 +24,33 @@ interface ServerList {
   readonly servers: readonly ServerUrl[]
 }
 
-/** The list for the whole interface. */
-export function compareInterfaceServers(walk: Walk): void {
-  const { base, head } = walk
+/** The list for the whole interface. @param moved is no part of the servers */
+export function compareInterfaceServers(walk: Walk, moved: MovedPrefix): void {
+  const { base, head } = interfaceLists(walk)
+  compareServerLists(walk, withoutEnd(base, moved.base), withoutEnd(head, moved.head))
+}
+
+function interfaceLists({ base, head }: Walk): Sides<ServerList> {
   const host = impliedHost([base, schemesOf(base)], [head, schemesOf(head)])
-  compareServerLists(walk, interfaceServers(base, host), interfaceServers(head, host))
+  return { base: interfaceServers(base, host), head: interfaceServers(head, host) }
+}
+
+function withoutEnd(list: ServerList, end: string): ServerList {
+  if (end === '') return list
+  const servers = list.servers.map(({ url, located }) => {
+    const plain = url.endsWith('/') ? url.slice(0, -1) : url
+    return { url: plain.slice(0, plain.length - end.length), located }
+  })
+  return { ...list, servers }
+}
+
+/** The part of the servers that moved into the paths, or out of them. */
+export function prefixMovedBetween(walk: Walk, paths: Sides<readonly PathItem[]>): MovedPrefix {
+  const lists = interfaceLists(walk)
+  const [base = [], head = []] = [lists.base, lists.head].map((list) =>
+    statedServers(list).map(({ url }) => comparableAddress(url, false)),
+  )
+  return movedPrefix({ base, head }, paths)
 }
 
 /**
