@@ -56,13 +56,13 @@ function areApart(a: Constraint, b: Constraint): boolean {
   return a.kind === 'values' && b.kind === 'values' && !a.values.some((value) => b.set.has(value))
 }
 
-interface PlainObject {
+export interface PlainObject {
   readonly shape: Shape | null
   readonly required: readonly string[]
 }
 
 /** Null for what may be of another type, or looks at more than its members. */
-function plainObject(node: SchemaNode): PlainObject | null {
+export function plainObject(node: SchemaNode): PlainObject | null {
   const constraints = constraintsOfAll(node)
   const [shape = null, more] = constraints.filter((one): one is Shape => one.kind === 'shape')
   if (more !== undefined || !constraints.every(isMemberwise) || !constraints.some(isObjectOnly)) return null
@@ -73,6 +73,7 @@ function isObjectOnly(constraint: Constraint): boolean {
   return constraint.kind === 'types' && constraint.types.size === 1 && constraint.types.has('object')
 }
 
-function shapeMember(shape: Shape | null, name: string): SchemaNode | null {
+/** The schema of a member by its name. */
+export function shapeMember(shape: Shape | null, name: string): SchemaNode | null {
   return shape?.properties.get(name) ?? shape?.others ?? null
 }

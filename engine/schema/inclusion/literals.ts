@@ -1,5 +1,9 @@
-/** Conditions that are being met together, for values of one type: what is sure of them, and which choices they leave. */
+/**
+ * Conditions that are being met together, for values of one type: what is sure of them, and which choices they leave. It
+ * is one file, since the ways to break a condition and those to meet it belong together.
+ */
 
+import type { Overlaps } from './overlaps.ts'
 import {
   jsonTypeOf,
   constrainedType,
@@ -40,7 +44,14 @@ export type Atom =
       readonly value: readonly Literal[]
     }
 
-export type Pending = Literal | Atom
+/** One alternative of many, and none of the others: their literals are made when this way is tried. */
+interface Only {
+  readonly kind: 'only'
+  readonly node: SchemaNode
+  readonly among: readonly SchemaNode[]
+}
+
+export type Pending = Literal | Atom | Only
 /** All of it together. */
 export type LiteralSet = readonly Pending[]
 
@@ -56,7 +67,13 @@ export interface Negating {
   readonly negationOf: (node: SchemaNode) => SchemaNode
   /** Whether every value of the first is seen to be one of the second, without a search. */
   readonly isWithin: (one: SchemaNode, other: SchemaNode) => boolean
+  readonly overlapsAmong: (nodes: readonly SchemaNode[]) => Overlaps
+  /** False where the steps are used up. */
+  readonly spend: (cost: number) => boolean
 }
+
+/** Of a step: what it costs that one alternative is excluded. */
+const EXCLUSION = 1 / 64
 
 /** The ways in which a schema is not met by a value of a type. */
 function waysNotToMeet(node: SchemaNode, by: Negating, within: ReadonlySet<number> = new Set()): readonly LiteralSet[] {
@@ -215,7 +232,10 @@ export class Goal {
 
   /** Adds conditions; false when they contradict what is sure already. */
   add(pending: LiteralSet): boolean {
-    return pending.every((one) => ('node' in one ? this.#addLiteral(one) : this.#addAtom(one)))
+    return pending.every((one) => {
+      if ('isMet' in one && 'node' in one) return this.#addLiteral(one)
+      return one.kind === 'only' ? this.#addOnly(one) : this.#addAtom(one)
+    })
   }
 
   /** Drops the ways that contradict what is sure; false where a choice has none left. */
@@ -244,6 +264,7 @@ export class Goal {
 
   /** Whether one condition leaves what is sure possible, as far as that is seen without a search. */
   #isConsistent(one: Pending): boolean {
+    if ('among' in one) return this.#isConsistent(met(one.node))
     if ('node' in one) return this.#added.has(literalKey(one)) || !this.#isRefused(one)
     if (one.kind === 'presence') return (this.presence.get(one.name) ?? one.isPresent) === one.isPresent
     return one.kind !== 'keep' || !isContradicted(one, this.kept)
@@ -281,7 +302,6 @@ export class Goal {
   #addMet(constraint: Constraint): boolean {
     const type = constrainedType(constraint)
     if (type !== null && type !== this.type) return true
-    const { isDisjoint } = this.#by
     if (constraint.kind === 'never') {
       return false
     }
@@ -296,12 +316,8 @@ export class Goal {
     }
     if (constraint.kind === 'one') {
       const nodes = constraint.nodes.filter((node) => this.#isPossible(node))
-      return this.#choose(
-        nodes.map((node) => [
-          met(node),
-          ...nodes.filter((other) => other !== node && !isDisjoint(node, other)).map(unmet),
-        ]),
-      )
+      const overlaps = this.#by.overlapsAmong(nodes)
+      return this.#choose(nodes.map((node): LiteralSet => this.#onlyOne(node, overlaps(node), nodes)))
     }
     if (constraint.kind === 'not') {
       return this.add([unmet(constraint.node)])
@@ -331,6 +347,21 @@ export class Goal {
       return min === 0 || this.#addAtom({ kind: 'item', from: 0, isOnly: false, count: min, value: [met(node)] })
     }
     return this.#addAtom({ kind: 'keep', constraint, isMet: true })
+  }
+
+  #onlyOne(node: SchemaNode, overlapping: readonly SchemaNode[] | null, all: readonly SchemaNode[]): LiteralSet {
+    return overlapping === null ? [{ kind: 'only', node, among: all }] : this.#excluding(node, overlapping)
+  }
+
+  #excluding(node: SchemaNode, among: readonly SchemaNode[]): readonly Literal[] {
+    const { isDisjoint } = this.#by
+    return [met(node), ...among.filter((other) => other !== node && !isDisjoint(node, other)).map(unmet)]
+  }
+
+  /** Without steps the search ends, whatever is left out here. */
+  #addOnly({ node, among }: Only): boolean {
+    if (!this.#by.spend(among.length * EXCLUSION)) return true
+    return this.add(this.#excluding(node, among))
   }
 
   /** A schema that names other types only, or values of other types, is met by no value of this one. */

@@ -22,6 +22,7 @@ import {
   type SchemaNode,
 } from './model.ts'
 import { valuesConstraint, type SchemaNodes } from './nodes.ts'
+import { overlapsAmong } from './overlaps.ts'
 import { ObjectGoal, type ObjectSearch } from './objects.ts'
 import { NO_SCHEMAS, Places, type PlaceSchemas } from './places.ts'
 import { findReadText } from './read-texts.ts'
@@ -221,6 +222,8 @@ export class Search {
       isDisjoint: (a, b) => this.#disjointness.areDisjoint(a, b),
       negationOf: (node) => this.#nodes.negationOf(node),
       isWithin: (a, b) => a.id === b.id || this.#options.isWithin(a, b),
+      overlapsAmong,
+      spend: (cost) => this.#spend(cost),
     }
     this.#negating.set(type, negating)
     return negating
@@ -262,6 +265,7 @@ export class Search {
   }
 
   #isMetBy(one: Pending, value: unknown): boolean {
+    if ('among' in one) return one.among.every((node) => this.#isMetBy({ node, isMet: node === one.node }, value))
     if ('node' in one) return admitsValue(one.node, value, this.evaluation) === one.isMet
     if (!isRecord(value)) return one.kind === 'keep' && holds(one.constraint, value, this.evaluation) === one.isMet
     if (one.kind === 'presence') return Object.hasOwn(value, one.name) === one.isPresent
