@@ -13,7 +13,9 @@ import {
   reachChanges,
   type Proved,
   type Reached,
+  type Prove,
 } from '../../schema/comparison/reachable-changes.ts'
+import { RequiredNames } from '../../schema/required-names.ts'
 import type { UseDirection } from '../../schema/sites.ts'
 import {
   isFormal,
@@ -40,12 +42,15 @@ export interface JudgedUse extends SchemaJudgement {
 export class SchemaProofs {
   readonly prover: InclusionProver
   readonly #comparison: SchemaComparison
+  /** The names that were required before the change. */
+  readonly required: RequiredNames
   #alarming: ReadonlySet<SchemaPair> | null = null
   #formal: ReadonlySet<SchemaPair> | null = null
 
   constructor(comparison: SchemaComparison) {
     this.#comparison = comparison
     this.prover = comparison.prover
+    this.required = new RequiredNames(comparison.sources.before)
   }
 
   mayDiffer(pair: SchemaPair): boolean {
@@ -105,7 +110,8 @@ export function judgeUse(
     const message = added === null ? judgement.message : `${judgement.message}; ${added}`
     visit({ ...judgement, message, reached, ruleRow, ...(level === ruleRow.level ? {} : { level }) })
   }
-  reachChanges(pair, report, maxWays ?? MAX_WAYS, (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above))
+  const prove: Prove = (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above)
+  reachChanges(pair, report, maxWays ?? MAX_WAYS, prove, all.required)
   for (const { reached, words } of uncovered(pair, proofs, alarms, direction)) report(reached, words)
 }
 

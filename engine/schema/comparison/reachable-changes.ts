@@ -5,6 +5,7 @@
  * paths within the bound are the same for every order of keys.
  */
 import type { SchemaDelta } from '../delta.ts'
+import type { RequiredNames } from '../required-names.ts'
 import { isPartEdge, type SchemaEdge, type SchemaPair } from './comparison.ts'
 
 /** A change and the way that led to it. */
@@ -35,7 +36,7 @@ export interface Proved {
 export const NOTHING_PROVED: Proved = { keepsAll: false, addsNone: false, isEmpty: false }
 
 /** What is proved of a pair on a path, where something of the pairs above it is. */
-type Prove = (pair: SchemaPair, above: Proved, use: Pick<Reached, 'isReadOnly' | 'isWriteOnly'>) => Proved
+export type Prove = (pair: SchemaPair, above: Proved, use: Pick<Reached, 'isReadOnly' | 'isWriteOnly'>) => Proved
 
 interface Frame {
   readonly pair: SchemaPair
@@ -49,6 +50,8 @@ interface Frame {
   readonly proved: Proved
   /** The pair is a part of another one, by `allOf`. */
   readonly isPart: boolean
+  /** The frame of a schema of the same value that leads here, as by `allOf` or an alternative. */
+  readonly holder: Frame | null
 }
 
 interface SchemaPath {
@@ -103,6 +106,7 @@ export function reachChanges(
   visit: (reached: Reached) => void,
   maxWays = MAX_WAYS,
   prove: Prove = (_, above) => above,
+  required: RequiredNames | null = null,
 ): void {
   if (!start.isLive) return
   const visits = new Visits()
@@ -118,14 +122,14 @@ export function reachChanges(
   }
   const unused = { isReadOnly: false, isWriteOnly: false }
   const proved = prove(start, NOTHING_PROVED, unused)
-  enter({ pair: start, next: 0, way: null, isRequired: null, ...unused, proved, isPart: false })
+  enter({ pair: start, next: 0, way: null, isRequired: null, ...unused, proved, isPart: false, holder: null })
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const edge = top.pair.edges[top.next]
     top.next += 1
     if (edge === undefined) {
       onWay.delete(top.pair)
       stack.pop()
-    } else if (leadsToChange(top, edge)) enter(frameBelow(top, edge, prove))
+    } else if (leadsToChange(top, edge)) enter(frameBelow(top, edge, prove, required))
   }
 }
 
@@ -149,19 +153,32 @@ function visitDeltas(
   }
 }
 
-function frameBelow(from: Frame, edge: SchemaEdge, prove: Prove): Frame {
+function frameBelow(from: Frame, edge: SchemaEdge, prove: Prove, required: RequiredNames | null): Frame {
   const { to, steps } = edge
   const isSame = steps.length === 0
   const way = isSame ? from.way : { steps, above: from.way }
   const { readOnly, writeOnly } = to.after.value
   const isReadOnly = from.isReadOnly || (way !== null && readOnly === true)
   const isWriteOnly = from.isWriteOnly || (way !== null && writeOnly === true)
-  const isRequired = isSame ? from.isRequired : edge.isRequired
+  const isRequired = isSame
+    ? from.isRequired
+    : edge.isRequired === false
+      ? isNeeded(from, edge, required)
+      : edge.isRequired
   const isUnproved = isOutsideProof(from.pair, steps[0]) || (from.proved.isEmpty && !isInPlace(edge))
   const above = isUnproved ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
   const isPart = isSame ? from.isPart : isPartEdge(edge)
-  return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart }
+  const holder = isInPlace(edge) ? from : null
+  return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart, holder }
+}
+
+/** Whether another schema of the same value requires a property that its own schema does not. */
+function isNeeded(from: Frame, { steps: [name = ''] }: SchemaEdge, required: RequiredNames | null): boolean {
+  if (required === null) return false
+  for (let frame: Frame | null = from; frame !== null; frame = frame.holder)
+    if (required.of(frame.pair.before).has(name)) return true
+  return false
 }
 
 /**
