@@ -26,9 +26,10 @@ const [DOT, ZERO, NINE, QUOTE, MINUS] = [46, 48, 57, 34, 45]
 export function mayShareDoubles(texts: Iterable<string>): boolean {
   const written = new Map<number, string>()
   for (const text of texts) {
-    for (const number of longNumbers(text)) {
+    for (let row = longRow(text, 0); row !== null; row = longRow(text, row.end)) {
+      const number = numberAt(text, row.start)
       const double = Number(number)
-      if (!Number.isFinite(double)) continue
+      if (number === null || !Number.isFinite(double)) continue
       const key = exactKey(number)
       const known = written.get(double)
       if (known === undefined) written.set(double, key)
@@ -40,21 +41,25 @@ export function mayShareDoubles(texts: Iterable<string>): boolean {
   return false
 }
 
-/** Digits and dots in a row, in strings too. A row this long holds two of the offsets that are looked at. */
-function* longNumbers(text: string): Generator<string> {
-  const step = LONG / 2
-  for (let index = step - 1; index < text.length; index += step) {
-    if (!isDigit(text.charCodeAt(index)) || !isDigit(text.charCodeAt(index + step))) continue
+const STEP = LONG / 2
+
+/** Digits and dots in a row, in strings too. A row of this length holds two of the offsets that are looked at. */
+function longRow(text: string, from: number): { readonly start: number; readonly end: number } | null {
+  for (let index = from + STEP - 1; index < text.length; index += STEP) {
+    const unit = text.charCodeAt(index)
+    if (unit > NINE || unit < DOT) continue
+    if (!isDigit(unit) || !isDigit(text.charCodeAt(index + STEP))) continue
     let [start, end] = [index, index + 1]
     while (start > 0 && isDigit(text.charCodeAt(start - 1))) start -= 1
     while (isDigit(text.charCodeAt(end))) end += 1
-    if (end - start < LONG) continue
-    if (text.charCodeAt(start - 1) === MINUS) start -= 1
-    NUMBER.lastIndex = start
-    const [number] = NUMBER.exec(text) ?? []
-    if (number !== undefined) yield number
-    index = Math.max(index, end - step)
+    if (end - start >= LONG) return { start, end }
   }
+  return null
+}
+
+function numberAt(text: string, start: number): string | null {
+  NUMBER.lastIndex = text.charCodeAt(start - 1) === MINUS ? start - 1 : start
+  return NUMBER.exec(text)?.[0] ?? null
 }
 
 function isDigit(unit: number): boolean {
