@@ -41,16 +41,12 @@ export function mayShareDoubles(texts: Iterable<string>): boolean {
   return false
 }
 
-const STEP = LONG / 2
-
-/** Digits and dots in a row, in strings too. A row of this length holds two of the offsets that are looked at. */
+/** Digits and dots in a row, in strings too. A row of this length holds one of the offsets that are looked at. */
 function longRow(text: string, from: number): { readonly start: number; readonly end: number } | null {
-  for (let index = from + STEP - 1; index < text.length; index += STEP) {
-    const unit = text.charCodeAt(index)
-    if (unit > NINE || unit < DOT) continue
-    if (!isDigit(unit) || !isDigit(text.charCodeAt(index + STEP))) continue
+  for (let index = from + LONG - 1; index < text.length; index += LONG) {
+    if (!isDigit(text.charCodeAt(index))) continue
     let [start, end] = [index, index + 1]
-    while (start > 0 && isDigit(text.charCodeAt(start - 1))) start -= 1
+    while (start > from && isDigit(text.charCodeAt(start - 1))) start -= 1
     while (isDigit(text.charCodeAt(end))) end += 1
     if (end - start >= LONG) return { start, end }
   }
@@ -63,7 +59,7 @@ function numberAt(text: string, start: number): string | null {
 }
 
 function isDigit(unit: number): boolean {
-  return (unit >= ZERO && unit <= NINE) || unit === DOT
+  return unit <= NINE && (unit >= ZERO || unit === DOT)
 }
 
 /**

@@ -52,6 +52,8 @@ interface Frame {
   readonly isPart: boolean
   /** The frame of a schema of the same value that leads here, as by `allOf` or an alternative. */
   readonly holder: Frame | null
+  /** Holders require names, which may be those of properties here. */
+  readonly hasNeededNames: boolean
 }
 
 interface SchemaPath {
@@ -62,11 +64,14 @@ interface SchemaPath {
 /** Paths to one pair in one use that are visited from one start; further paths lead to the same change in the same use. */
 export const MAX_WAYS = 512
 
-/** Uses of one pair that rules distinguish: what is proved, read-only, write-only, and optional, required or no property. */
-const USES = 48
+/**
+ * Uses of one pair that rules distinguish: what is proved, read-only, write-only, and optional, required or no property. Also
+ * whether holders require names: many paths that need none hide no path that does.
+ */
+const USES = 96
 
-function useOf({ isRequired, isReadOnly, isWriteOnly, proved }: Frame): number {
-  const property = isRequired === null ? 0 : isRequired ? 16 : 32
+function useOf({ isRequired, isReadOnly, isWriteOnly, proved, hasNeededNames }: Frame): number {
+  const property = (isRequired === null ? 0 : isRequired ? 16 : 32) + (hasNeededNames ? 48 : 0)
   const flags = (isReadOnly ? 1 : 0) + (isWriteOnly ? 2 : 0)
   return property + flags + (proved.keepsAll ? 4 : 0) + (proved.addsNone ? 8 : 0)
 }
@@ -122,7 +127,8 @@ export function reachChanges(
   }
   const unused = { isReadOnly: false, isWriteOnly: false }
   const proved = prove(start, NOTHING_PROVED, unused)
-  enter({ pair: start, next: 0, way: null, isRequired: null, ...unused, proved, isPart: false, holder: null })
+  const alone = { holder: null, hasNeededNames: false }
+  enter({ pair: start, next: 0, way: null, isRequired: null, ...unused, proved, isPart: false, ...alone })
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const edge = top.pair.edges[top.next]
     top.next += 1
@@ -169,8 +175,9 @@ function frameBelow(from: Frame, edge: SchemaEdge, prove: Prove, required: Requi
   const above = isUnproved ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
   const isPart = isSame ? from.isPart : isPartEdge(edge)
-  const holder = isInPlace(edge) ? from : null
-  return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart, holder }
+  const holder = isSame || isInPlace(edge) ? from : null
+  const hasNeededNames = holder !== null && (holder.hasNeededNames || (required?.of(holder.pair.before).size ?? 0) > 0)
+  return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart, holder, hasNeededNames }
 }
 
 /** Whether another schema of the same value requires a property that its own schema does not. */

@@ -97,3 +97,19 @@ test('a name that another object requires', () => {
     'info request-optional-property-became-not-read-only',
   ])
 })
+
+/** More alternatives than paths to one schema are followed; `most` of them require the name. */
+const crowd = (most: number) => (): object => ({
+  oneOf: Array.from({ length: 600 }, (_, index) => ({
+    allOf: [{ $ref: '#/components/schemas/Base' }],
+    properties: { kind: { const: index } },
+    ...(index >= 600 - most && NEEDED),
+  })),
+})
+
+for (const most of [1, 600])
+  test(`a name that ${most} of 600 alternatives require`, () => {
+    assert.ok(
+      found('request', crowd(most), readOnly, TEXT).includes('breaking request-required-property-became-not-read-only'),
+    )
+  })
