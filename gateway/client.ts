@@ -18,8 +18,14 @@ export type PreflightClient = Required<Pick<GuardOptions, 'preflight' | 'verify'
 
 const DEFAULT_TIMEOUT = 60_000
 
-/** Each request rejects unless the answer is JSON with status 2xx: a guard then stops. */
+/**
+ * Each request rejects unless the answer is JSON with status 2xx: a guard then stops.
+ * @throws TypeError when the address or the key is missing or wrong
+ */
 export function preflightClient({ url, key, timeout = DEFAULT_TIMEOUT }: PreflightClientOptions): PreflightClient {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new TypeError('preflightClient needs url: the http or https address of the API listener.')
+  if (typeof key !== 'string') throw new TypeError('preflightClient needs key: an API key, as text.')
   const base = url.endsWith('/') ? url : `${url}/`
   const ask = async (path: string, body: object): Promise<unknown> => {
     const response = await fetch(new URL(path, base), {

@@ -10,6 +10,7 @@ import type { Sha256 } from '../common/hash.ts'
 import type { PatternReport } from '../patterns/pattern.ts'
 import { fail, ok, type Problem, type Result } from '../common/result.ts'
 import { mayShareDoubles, restoreGroups, separateNumbers } from '../contracts/exact-numbers.ts'
+import { inputMistake } from './input-mistake.ts'
 import { sniffArtifactType } from './sniff.ts'
 import { compareGraphql } from '../diff/graphql/compare.ts'
 import { compareAgentTools } from '../diff/agent-tools/compare.ts'
@@ -51,9 +52,11 @@ const FORMATS: Readonly<Record<ArtifactType, CompareFormat>> = {
 
 /**
  * Compares both sides of an artifact. The same artifact and options give the same bytes, whatever the order of keys in
- * the documents. A document that cannot be read, or is not of the declared type, is a problem.
+ * the documents. A document that cannot be read, or is not of the declared type, is a problem. So is an unknown option.
  */
 export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha256): Result<Comparison> {
+  const mistake = inputMistake(artifact, options)
+  if (mistake !== null) return fail({ code: 'INVALID_INPUT', message: mistake })
   const { type, before, after } = artifact
   if (before === '' && after === '') {
     return fail({

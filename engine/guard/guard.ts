@@ -96,7 +96,7 @@ export type GuardedClient<Client> = {
 
 /**
  * Register only the tools that this returns.
- * @throws TypeError when the operation is empty (a receipt is for exactly one), or a tool has nothing that runs it
+ * @throws TypeError when an option is missing or wrong (a receipt is for exactly one operation), or a tool has nothing that runs it
  */
 export function guardTools<Tools extends ToolTable>(tools: Tools, options: GuardOptions): GuardedTools<Tools>
 export function guardTools(tools: ToolTable, options: GuardOptions): Readonly<Record<string, unknown>> {
@@ -108,7 +108,7 @@ export function guardTools(tools: ToolTable, options: GuardOptions): Readonly<Re
 
 /**
  * Call tools of an MCP server only through the client that this returns. `reads` names tools of the server.
- * @throws TypeError when the operation is empty, or the client has no `callTool`
+ * @throws TypeError when an option is missing or wrong, or the client has no `callTool`
  */
 export function guardMcpClient<Client extends object>(client: Client, options: GuardOptions): GuardedClient<Client>
 export function guardMcpClient(client: object, options: GuardOptions): unknown {
@@ -116,9 +116,26 @@ export function guardMcpClient(client: object, options: GuardOptions): unknown {
 }
 
 function createGuard(options: GuardOptions): Guard {
-  if (typeof options.operation !== 'string' || options.operation.trim() === '')
-    throw new TypeError('A guard needs an operation: merge, deploy, publish or register.')
+  const mistake = optionsMistake(options)
+  if (mistake !== null) throw new TypeError(mistake)
   return (name, args, run) => (options.reads?.includes(name) ? runUnjudged(run) : guardedCall(run, args, options))
+}
+
+/** What is wrong with the options, for programs in JavaScript. A text as `reads` would contain the names of other tools. */
+function optionsMistake(options: unknown): string | null {
+  if (!isRecord(options)) return 'A guard needs options: operation, preflight, verify, sha256 and now.'
+  const { operation, reads = [] } = options
+  if (typeof operation !== 'string' || operation.trim() === '')
+    return 'A guard needs an operation: merge, deploy, publish or register.'
+  if (!Array.isArray(reads) || !reads.every((name) => typeof name === 'string'))
+    return 'The option reads of a guard must be a list of names of tools.'
+  const isCallable = (name: string): boolean => typeof options[name] === 'function'
+  const missing = ['preflight', 'verify', 'sha256', 'now'].find((name) => !isCallable(name))
+  if (missing !== undefined) return `A guard needs the function ${missing}; preflightClient makes it.`
+  const wrong = ['report', 'readFile', 'typeOf'].find((name) => options[name] !== undefined && !isCallable(name))
+  if (wrong !== undefined) return `The option ${wrong} of a guard must be a function.`
+  const isRoot = options['root'] === undefined || typeof options['root'] === 'string'
+  return isRoot ? null : 'The option root of a guard must be the path of a folder.'
 }
 
 type Refused = Extract<GuardOutcome<unknown>, { readonly executed: false }>
