@@ -83,18 +83,26 @@ function unknownVariables(environment: Environment): readonly Mistake[] {
     ...Object.keys(OTHER_VARIABLES),
     ...CONFIG_LEAVES.flatMap(({ env, aliases }) => (env === null ? [] : [env, ...aliases])),
   ])
+  const knownTails = [...known].map(withoutPrefix)
   return Object.keys(environment)
-    .filter((name) => name.startsWith('PREFLIGHT_') && !known.has(name) && !isServiceVariable(name))
+    .filter((name) => name.startsWith(PREFIX) && !known.has(name) && !isServiceVariable(name))
     .sort()
     .map((name) => {
-      const suggestion = nearest(name, known)
+      const suggestion = nearest(withoutPrefix(name), knownTails)
       return {
         place: name,
         path: '',
         message: 'this environment variable is not known and has no effect',
-        fix: suggestion === null ? 'see docs/config.md' : `did you mean ${suggestion}?`,
+        fix: suggestion === null ? 'see docs/config.md' : `did you mean ${PREFIX}${suggestion}?`,
       }
     })
+}
+
+const PREFIX = 'PREFLIGHT_'
+
+/** All names share the prefix, so it says nothing about which one is meant. */
+function withoutPrefix(name: string): string {
+  return name.slice(PREFIX.length)
 }
 
 /** Kubernetes sets these for every Service whose name begins with `preflight`. */

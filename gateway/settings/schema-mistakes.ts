@@ -33,9 +33,15 @@ type Value = Pick<ErrorObject, 'data' | 'instancePath'>
 
 type MistakeText = (error: ErrorObject) => LocatedMistake
 
+const MERGE_KEY = {
+  message: 'a merge key (<<) is not read, since readers of YAML differ about it',
+  fix: 'write the members out; an alias in place of one value is read',
+}
+
 const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
   additionalProperties: ({ instancePath, params, parentSchema }) => {
     const name = String(params['additionalProperty'])
+    if (name === '<<') return { pointer: appendPointer(instancePath, name), at: 'key', ...MERGE_KEY }
     const known = Object.keys(asSchema(parentSchema).properties ?? {})
     return {
       pointer: appendPointer(instancePath, name),

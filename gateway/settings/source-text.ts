@@ -38,7 +38,7 @@ export function readSourceText(file: string, text: string): Result<SourceText, r
     const mistakes = faults.map(({ code, message, pos }) => ({
       place: position(pos[0]),
       path: '',
-      ...(code === 'MULTIPLE_DOCS' ? SEVERAL_DOCUMENTS : { message: `this is not valid YAML: ${message}`, fix: '' }),
+      ...syntaxFault(code, message, wordAt(text, pos[0])),
     }))
     return { ok: false, problem: mistakes }
   }
@@ -50,6 +50,18 @@ export function readSourceText(file: string, text: string): Result<SourceText, r
     const message = error instanceof Error ? error.message : String(error)
     return { ok: false, problem: [{ place: file, path: '', message, fix: 'write the values without aliases' }] }
   }
+}
+
+/** A mistake in the syntax, in words for the author of the file. */
+function syntaxFault(code: string, message: string, word: string): Pick<Mistake, 'message' | 'fix'> {
+  if (code === 'MULTIPLE_DOCS') return SEVERAL_DOCUMENTS
+  if (code === 'DUPLICATE_KEY')
+    return { message: `the member ${JSON.stringify(word)} stands twice in one map`, fix: 'write it once' }
+  return { message: `this is not valid YAML: ${message}`, fix: '' }
+}
+
+function wordAt(text: string, offset: number): string {
+  return /^["']?([^\s:,}"']*)/.exec(text.slice(offset, offset + 100))?.[1] ?? ''
 }
 
 /** A value that came from no file (tests, the demo): its places are the member paths. */

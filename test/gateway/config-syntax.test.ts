@@ -44,3 +44,46 @@ test('a file of several documents is refused with the start of the second, and t
   assert.ok(!read.ok)
   assert.match(read.problem.map(formatMistake).join(), /^FILE:2:1: a second document begins here.*write one document/)
 })
+
+const SYNTAX: readonly [what: string, text: string, says: RegExp][] = [
+  [
+    'a key that comes twice',
+    'tier: sidecar\ntier: gateway\n',
+    /^FILE:2:1: the member "tier" stands twice in one map: write it once$/,
+  ],
+  [
+    'a key that comes twice in one line',
+    'log: {level: info, level: warn}\n',
+    /^FILE:1:20: the member "level" stands twice/,
+  ],
+  [
+    'a quoted key that comes twice',
+    'log: {level: info, "level": warn}\n',
+    /^FILE:1:20: the member "level" stands twice/,
+  ],
+  ['a tab', 'log:\n\tlevel: info\n', /^FILE:2:1: this is not valid YAML: Tabs are not allowed/],
+]
+for (const [what, text, says] of SYNTAX)
+  test(`${what} is refused at its place`, () => {
+    const read = readSourceText('FILE', text)
+    assert.ok(!read.ok)
+    assert.match(read.problem.map(formatMistake).join('\n'), says)
+  })
+
+test('a merge key is refused with what to write instead', () => {
+  const loaded = loadConfig({ value: { log: { '<<': { level: 'info' } } }, environment: {} })
+  assert.ok(!loaded.ok)
+  assert.match(loaded.problem.map(formatMistake).join(), /a merge key \(<<\) is not read.*write the members out/)
+})
+
+test('a variable of the environment is compared without the prefix that all have', () => {
+  const loaded = loadConfig({ value: {}, environment: { PREFLIGHT_PROXXY: '1', PREFLIGHT_POLCY: 'strict' } })
+  assert.ok(loaded.ok)
+  assert.deepEqual(
+    loaded.value.warnings.map(({ place, fix }) => [place, fix]),
+    [
+      ['PREFLIGHT_POLCY', 'did you mean PREFLIGHT_POLICY?'],
+      ['PREFLIGHT_PROXXY', 'see docs/config.md'],
+    ],
+  )
+})
