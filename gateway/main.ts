@@ -125,7 +125,7 @@ async function wire(
   const traffic = await createTrafficListeners(parts, deciding, judging, inspection)
   const headTimeoutMs = config.limits.head_timeout * 1000
   const entry = listenerEntry('admin', { settings: live.current, metrics, logger })
-  const local = openLocalAccess(dataDir, { store, now })
+  const local = openLocalAccess(dataDir, live.configFile, { store, now })
   const admin = createAdmin({ checks, metrics, logger, headTimeoutMs, entry, operator: { inspection, ...local } })
   const listeners = { ...traffic, admin }
   return { parts, machine, deciding, listeners, ownPorts, lifecycle, warmUp, inspection, local, pins }

@@ -2,7 +2,6 @@
  * `preflight baselines`: lists the baselines of routes and their candidates, shows how they differ, and promotes a reviewed
  * candidate. A running gateway sees the change within a second.
  */
-import { configFile } from '../config/load.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { diffReport } from '../report/diff-report.ts'
 import { renderText } from '../report/text.ts'
@@ -16,6 +15,7 @@ import {
   type PromotionText,
 } from './baseline-sites.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
+import { placeSource } from './config-option.ts'
 import { LIST_FORMAT, show, textTable } from './format.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
 import { AROUND_FOUR_EYES, aroundFourEyes, remoteOf, SITE_OPTIONS } from './remote.ts'
@@ -87,7 +87,8 @@ const promote: Command = {
     ...SITE_OPTIONS,
   ],
   notes:
-    'ROUTE is a route of the gateway; for a data directory, of its configuration (--config, or PREFLIGHT_CONFIG).\n' +
+    'ROUTE is a route of the gateway; for a data directory, of its configuration: --config, else PREFLIGHT_CONFIG, else that of\n' +
+    'the gateway that serves from the data directory.\n' +
     'DIGEST is the digest of the reviewed contract (preflight baselines list). If another one is offered meanwhile, it is refused.\n' +
     'The digest of the baseline itself confirms it (contract.max_age). The difference is decided as operation register:\n' +
     'a blocked difference is not promoted. Where the policy requires an approval, this command is the approval; the same groups\n' +
@@ -107,7 +108,7 @@ function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const remote = remoteOf(args, io, ['groups'])
   if (remote !== null)
     return promoted(route, () => remoteBaselines(remote).promote(route, digest, promotionOf(args)), io)
-  if (configFile(args.value('config'), io.environment) === null)
+  if (placeSource(args, io).file === null)
     throw new UsageError('a promotion needs the routes of the gateway: name its configuration with --config FILE')
   writeLine(io.stderr, aroundFourEyes())
   return promoteDigest(route, digest, args, io)
@@ -181,10 +182,7 @@ function siteWords(args: Arguments, io: CommandIo): string {
     args.value(name) === undefined ? [] : [` --${name} ${args.value(name)}`],
   )
   const isRemote = remoteOf(args, io) !== null
-  return [
-    ...given,
-    ...(isRemote || configFile(args.value('config'), io.environment) !== null ? [] : [' --config FILE']),
-  ].join('')
+  return [...given, ...(isRemote || placeSource(args, io).file !== null ? [] : [' --config FILE'])].join('')
 }
 
 function baselineTable(rows: readonly BaselineListRow[]): string {

@@ -1,10 +1,12 @@
 /** The options that name a configuration, shared by the commands which work on a data directory. */
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { ConfigSource } from '../config/load.ts'
 import { configFile, loadConfig } from '../config/load.ts'
 import { ConfigError } from '../errors/mistake.ts'
 import type { Config } from '../config/schema.ts'
-import { variable } from '../settings/environment.ts'
+import { readServing } from '../listen/local-access.ts'
+import { variable, type Environment } from '../settings/environment.ts'
 import { deskHome } from '../stdio/home.ts'
 import type { Arguments, OptionSpec } from './command.ts'
 import type { CommandIo } from './io.ts'
@@ -24,8 +26,10 @@ const DATA_DIR_OPTION: OptionSpec = {
 /** The data directory of a gateway. */
 export const PLACE_OPTIONS: readonly OptionSpec[] = [CONFIG_OPTION, DATA_DIR_OPTION]
 
+type FileSource = Extract<ConfigSource, { readonly file: string | null }>
+
 /** The settings from the command line, the environment and the file together. */
-export function configSource(args: Arguments, { environment }: CommandIo): ConfigSource {
+export function configSource(args: Arguments, { environment }: CommandIo): FileSource {
   const dataDir = args.value('data-dir')
   return {
     file: configFile(args.value('config'), environment),
@@ -39,16 +43,25 @@ export function nameOfSource(source: ConfigSource): string {
 }
 
 /**
- * `configSource` for commands that look at what a gateway did: where nothing names a gateway and none was started here, the
- * gateway of `preflight mcp`.
+ * `configSource` for commands that look at what a gateway did. Without a configuration it is that of the gateway that serves
+ * from the data directory. Where nothing names a gateway and none was started here, it is the gateway of `preflight mcp`.
  */
-export function placeSource(args: Arguments, io: CommandIo): ConfigSource {
+export function placeSource(args: Arguments, io: CommandIo): FileSource {
   const { environment } = io
   const named = ['PREFLIGHT_CONFIG', 'PREFLIGHT_DATA_DIR'].some((name) => variable(environment, name) !== null)
   const { config } = deskHome(environment)
   const isNamed = named || args.value('config') !== undefined || args.value('data-dir') !== undefined
-  if (isNamed || existsSync(HERE) || !existsSync(config)) return configSource(args, io)
-  return { file: config, environment }
+  if (!isNamed && !existsSync(HERE) && existsSync(config)) return { file: config, environment }
+  const source = configSource(args, io)
+  return source.file === null ? (servingSource(source.environment) ?? source) : source
+}
+
+/** The configuration of the gateway that serves from the data directory that the environment names, or from `.preflight` here. */
+function servingSource(environment: Environment): FileSource | null {
+  const directory = resolve(loaded({ file: null, environment }).data_dir)
+  const file = readServing(directory)?.config ?? null
+  if (file === null || !existsSync(file)) return null
+  return { file, environment: { ...environment, PREFLIGHT_DATA_DIR: directory } }
 }
 
 /** Where a gateway without a configuration keeps its state. */

@@ -5,7 +5,7 @@
 import { userInfo } from 'node:os'
 import { recordIn, textIn } from '../json/unchecked-json.ts'
 import { isLoopback } from '../network/listen-address.ts'
-import { exposedFiles, readPrivateFile } from '../runtime/private-file.ts'
+import { exposedFiles } from '../runtime/private-file.ts'
 import { variable } from '../settings/environment.ts'
 import { UsageError, type Arguments, type OptionSpec } from './command.ts'
 import { PLACE_OPTIONS, placeConfigOf } from './config-option.ts'
@@ -15,8 +15,7 @@ import { writeLine, type CommandIo } from './io.ts'
 import { sessionAt } from './session-file.ts'
 import { resolve } from 'node:path'
 import { messageOf } from '../errors/startup-error.ts'
-import { servingFile } from '../listen/local-access.ts'
-import { isJsonObject } from '../json/strict-json.ts'
+import { readServing, type ServingGateway } from '../listen/local-access.ts'
 
 export const URL_OPTION: OptionSpec = {
   name: 'url',
@@ -134,16 +133,9 @@ export async function askLocal(args: Arguments, io: CommandIo, method: 'GET' | '
   throw new Error(`${admin} answered ${response.status}: ${message}`)
 }
 
-function servingIn(directory: string): { readonly admin: string; readonly token: string } {
-  const file = servingFile(directory)
-  const text = readPrivateFile(file, {
-    subject: `The file ${file}`,
-    remedy: 'Run the command as the user of the gateway, or name the gateway with --url.',
-  })
-  if (text === null)
+function servingIn(directory: string): ServingGateway {
+  const serving = readServing(directory)
+  if (serving === null)
     throw new UsageError(`no gateway serves from ${directory}; name one with --url, --data-dir or --config`)
-  const read: unknown = JSON.parse(text)
-  if (isJsonObject(read) && typeof read['admin'] === 'string' && typeof read['token'] === 'string')
-    return { admin: read['admin'], token: read['token'] }
-  throw new UsageError(`${file} was not written by this version; restart the gateway, or use --url`)
+  return serving
 }

@@ -33,6 +33,8 @@ export type Reload =
   | { readonly result: 'refused'; readonly mistakes: readonly Mistake[]; readonly weaker: readonly Weaker[] }
 
 export interface LiveSettings {
+  /** Absolute path of the configuration; null: it came from no file. */
+  readonly configFile: string | null
   readonly current: CurrentSettings
   /** Configuration file and policy file, and the consumers file when one is named. */
   readonly files: readonly string[]
@@ -80,6 +82,7 @@ export function openSettings(source: ConfigSource): LiveSettings {
 
 class SettingsOfFiles implements LiveSettings {
   readonly #source: ConfigSource
+  readonly configFile: string | null
   readonly files: readonly string[]
   readonly warnings: readonly Mistake[]
   #loaded: Loaded
@@ -91,6 +94,7 @@ class SettingsOfFiles implements LiveSettings {
 
   constructor(source: ConfigSource, first: Loaded) {
     this.#source = source
+    this.configFile = first.configuration.file
     this.files = sourceFiles(first)
     this.warnings = first.warnings
     this.#loaded = first

@@ -8,7 +8,9 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { hashApiKey, isKeyInForce } from '../callers/api-keys.ts'
 import { hasRight, isOperatorTenant } from '../callers/rights.ts'
-import { writePrivateFile } from '../runtime/private-file.ts'
+import { StartupError } from '../errors/startup-error.ts'
+import { recordIn } from '../json/unchecked-json.ts'
+import { readPrivateFile, writePrivateFile } from '../runtime/private-file.ts'
 import type { StorePart } from '../store/store.ts'
 import type { OperatorPages } from './admin.ts'
 import { isSameSecret } from '../runtime/hash.ts'
@@ -25,14 +27,41 @@ interface LocalAccess extends Pick<OperatorPages, 'identify'> {
   close(): void
 }
 
+/** How a command on this machine reaches the gateway that serves from a data directory. */
+export interface ServingGateway {
+  /** Base URL of the admin listener. */
+  readonly admin: string
+  readonly token: string
+  /** Absolute path of its configuration; null: it has none. */
+  readonly config: string | null
+}
+
 export function servingFile(dataDir: string): string {
   return join(dataDir, 'serving.json')
+}
+
+/**
+ * Null: no gateway serves from the data directory.
+ * @throws StartupError when the file cannot be read, or another version wrote it
+ */
+export function readServing(dataDir: string): ServingGateway | null {
+  const file = servingFile(dataDir)
+  const text = readPrivateFile(file, {
+    subject: `The file ${file}`,
+    remedy: 'Run the command as the user of the gateway, or name the gateway with --url.',
+  })
+  if (text === null) return null
+  const { admin, token, config = null } = recordIn(JSON.parse(text))
+  if (typeof admin !== 'string' || typeof token !== 'string' || (config !== null && typeof config !== 'string'))
+    throw new StartupError(`${file} was not written by this version; restart the gateway, or use --url`)
+  return { admin, token, config }
 }
 
 /** Longer credentials were not issued here. */
 const LONGEST = 512
 
-export function openLocalAccess(dataDir: string, { store, now }: LocalAccessDeps): LocalAccess {
+/** @param config absolute path of the configuration, or null */
+export function openLocalAccess(dataDir: string, config: string | null, { store, now }: LocalAccessDeps): LocalAccess {
   const token = `local_${randomBytes(32).toString('base64url')}`
   const file = servingFile(dataDir)
   return {
@@ -49,7 +78,7 @@ export function openLocalAccess(dataDir: string, { store, now }: LocalAccessDeps
         mayOperate: isOwn && hasRight(key, 'operate'),
       }
     },
-    announce: (addresses) => writePrivateFile(file, JSON.stringify({ pid: process.pid, token, ...addresses })),
+    announce: (addresses) => writePrivateFile(file, JSON.stringify({ pid: process.pid, token, config, ...addresses })),
     close: () => rmSync(file, { force: true }),
   }
 }

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { startGateway, type Gateway } from '../../gateway/main.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
+import { run } from '../fakes/command-io.ts'
 import { devNull, TEST_KEY } from '../fakes/gateway.ts'
 import { startGithub } from '../fakes/github-server.ts'
 import { openapi } from '../fakes/scm-client.ts'
@@ -43,7 +44,11 @@ async function startServer(t: TestContext, program: string, argv: readonly strin
 const servers = new Map<string, () => void>()
 
 /** @param replaced addresses of the configuration, and what stands for them */
-async function started(t: TestContext, name: string, replaced: Readonly<Record<string, string>>): Promise<Gateway> {
+async function started(
+  t: TestContext,
+  name: string,
+  replaced: Readonly<Record<string, string>>,
+): Promise<Gateway & { readonly dataDir: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'preflight-example-'))
   cpSync(EXAMPLES, folder, { recursive: true })
   const file = join(folder, name, 'preflight.yaml')
@@ -53,15 +58,16 @@ async function started(t: TestContext, name: string, replaced: Readonly<Record<s
     text = text.replaceAll(from, to)
   }
   writeFileSync(file, text)
+  const dataDir = join(folder, 'data')
   const listen = Object.fromEntries(['PROXY', 'API', 'ADMIN'].map((one) => [`PREFLIGHT_${one}_LISTEN`, '127.0.0.1:0']))
-  const environment = { ...listen, PREFLIGHT_DATA_DIR: join(folder, 'data'), PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY }
+  const environment = { ...listen, PREFLIGHT_DATA_DIR: dataDir, PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY }
   const logger = createLogger('error', { write: () => {} })
   const gateway = await startGateway({ file, environment }, { output: devNull(), logger })
   t.after(async () => {
     await gateway.close()
     rmSync(folder, { recursive: true, force: true })
   })
-  return gateway
+  return { ...gateway, dataDir }
 }
 
 async function callTool(url: string, name: string): Promise<string> {
@@ -78,7 +84,7 @@ test('every example is started here', () => {
   assert.deepEqual(folders.map(({ name }) => name).toSorted(), ['approvals', 'egress', 'merges', 'shop', 'tools'])
 })
 
-test('tools: a call answers, and is refused after its tool changed', async (t) => {
+test('tools: a call is refused after its tool changed, and answers after the command of the refusal', async (t) => {
   const server = await startServer(t, 'tools/server.js')
   const gateway = await started(t, 'tools', { 'http://127.0.0.1:3001': server.origin })
   const url = `${gateway.addresses.proxy}/tools`
@@ -93,8 +99,15 @@ test('tools: a call answers, and is refused after its tool changed', async (t) =
     'the server has ended',
   )
   await startServer(t, 'tools/server.js', ['--changed'], Number(server.port))
-  assert.match(await callTool(url, 'get_order'), /"isError":true.*Preflight stopped/)
+  const refusal = await callTool(url, 'get_order')
+  assert.match(refusal, /"isError":true.*Preflight stopped/)
   assert.match(await callTool(url, 'list_orders'), /orders: 1, 2/)
+  // Pasted as it is, where the gateway was started: the gateway says which configuration it has.
+  const [, digest = ''] = /`preflight baselines promote tools (sha256:\w+) --comment/.exec(refusal) ?? []
+  const environment = { PREFLIGHT_DATA_DIR: gateway.dataDir }
+  const accepted = await run(['baselines', 'promote', 'tools', digest, '--comment', 'WHY'], { environment })
+  assert.deepEqual([accepted.code, accepted.stdout], [0, `the baseline of tools is ${digest}\n`], accepted.stderr)
+  await until(async () => /one lamp/.test(await callTool(url, 'get_order')), 'the call is answered')
 })
 
 test('shop: a call of the operation that breaks is refused', async (t) => {
