@@ -6,18 +6,19 @@ import module from 'node:module'
 
 /** The server is tested on this major only, and so are the sources. */
 const SERVER_MAJOR = 24
-/** All other commands of the package. */
-const LEAST_MAJOR = 22
-const major = Number(process.versions.node.split('.')[0])
+/** All other commands of the package; as in package.json. */
+const [LEAST_MAJOR, LEAST_MINOR] = [22, 19]
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+const isTooOld = major < LEAST_MAJOR || (major === LEAST_MAJOR && minor < LEAST_MINOR)
 const source = new URL('./cli/main.ts', import.meta.url)
 const isSource = existsSync(source)
 const isPinned = isSource || ['serve', 'mcp'].includes(process.argv[2] ?? '')
 
-if (major < LEAST_MAJOR || (isPinned && major !== SERVER_MAJOR)) {
+if (isTooOld || (isPinned && major !== SERVER_MAJOR)) {
   const purpose = isSource ? 'to run from the sources' : 'to serve'
   const wanted = isPinned
     ? `Node.js ${SERVER_MAJOR} is required ${purpose}`
-    : `Node.js ${LEAST_MAJOR} or newer is required`
+    : `Node.js ${LEAST_MAJOR}.${LEAST_MINOR} or newer is required`
   process.stderr.write(
     `preflight: ${wanted}, this is ${process.version} (${process.execPath}).\n` +
       `On Linux (x64, arm64) npm installs Node.js ${SERVER_MAJOR} with this package, in node_modules/.bin: run the command through npx or an npm script.\n` +

@@ -23,6 +23,7 @@ import gatewayManifest from '../../gateway/package.json' with { type: 'json' }
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 import { listening } from '../fakes/listening.ts'
 import { fetchedTool, hasProgram, runProgram } from '../fakes/programs.ts'
+import { at } from '../json.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const MANIFESTS = [engineManifest, gatewayManifest]
@@ -74,7 +75,8 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 test('a tarball holds compiled JavaScript with types, and no sources', () => {
   for (const { name } of MANIFESTS) {
     const files = readdirSync(join(folder, 'node_modules', name), { recursive: true, encoding: 'utf8' })
-    assert.ok(files.includes('LICENSE') && files.includes('dist/index.js') && files.includes('dist/index.d.ts'), name)
+    for (const file of ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts'])
+      assert.ok(files.includes(file), file)
     assert.deepEqual(
       files.filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts')),
       [],
@@ -88,6 +90,30 @@ test('a tarball holds compiled JavaScript with types, and no sources', () => {
   }
 })
 
+/** The lowest version of a range `>=MAJOR.MINOR.PATCH` as a number that compares; 0 for a range of another form. */
+function leastOf(range: string): number {
+  const [, major = '0', minor = '0', patch = '0'] = /^>=\s*(\d+)(?:\.(\d+))?(?:\.(\d+))?$/.exec(range) ?? []
+  return Number(major) * 1e6 + Number(minor) * 1e3 + Number(patch)
+}
+
+test('a package needs no older Node.js than its dependencies do', () => {
+  for (const { name, engines, dependencies } of MANIFESTS)
+    for (const dependency of Object.keys(dependencies)) {
+      const file = join(ROOT, 'node_modules', dependency, 'package.json')
+      const needed = at(JSON.parse(readFileSync(file, 'utf8')), 'engines', 'node')
+      if (typeof needed !== 'string') continue
+      assert.ok(leastOf(engines.node) >= leastOf(needed), `${name} ${engines.node}: ${dependency} needs ${needed}`)
+    }
+})
+
+test('from CommonJS, every public entry is required', async () => {
+  const program = join(folder, 'required.cjs')
+  const entries = ['preflight-engine', 'preflight-gateway', 'preflight-gateway/client']
+  writeFileSync(program, entries.map((entry) => `console.log(Object.keys(require('${entry}')).length > 0)`).join('\n'))
+  const { code, stdout, stderr } = await runProgram(process.execPath, [program])
+  assert.deepEqual([code, stdout], [0, 'true\n'.repeat(entries.length)], stderr)
+})
+
 interface Example {
   readonly page: string
   readonly language: string
@@ -95,7 +121,8 @@ interface Example {
 }
 
 /** The programs and commands of the pages for users of the packages. */
-const examples: readonly Example[] = ['docs/library.md', 'docs/guard.md'].flatMap((page) =>
+const PAGES = ['docs/library.md', 'docs/guard.md', 'engine/README.md', 'gateway/README.md']
+const examples: readonly Example[] = PAGES.flatMap((page) =>
   [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```(js|sh)\n([\s\S]*?)^```/gm)].map(
     ([, language = '', text = '']) => ({ page, language, text }),
   ),
@@ -127,13 +154,16 @@ const BEFORE = {
 }
 
 function assertOutputs(outputs: readonly string[]): void {
-  const [compared = '', decided = '', verified = '', diffed = '', tools = '', client = ''] = outputs
+  const [compared = '', decided = '', verified = '', diffed = '', tools = '', client = '', ...readmes] = outputs
   assert.match(compared, /^breaking \S+ /)
   assert.match(decided, /^BLOCK /)
   assert.match(verified, /^CONTINUE\ntrue /)
   assert.match(diffed, /BREAKING/)
   assert.match(tools, /^BLOCK /)
   assert.match(client, /^false REQUIRE_APPROVAL$/m)
+  assert.match(readmes[0] ?? '', /^breaking \S+ /)
+  assert.match(readmes[1] ?? '', /BREAKING/)
+  assert.equal(readmes[2], 'UNJUDGED\n')
 }
 
 async function testExamples(t: Parameters<typeof startTestGateway>[0], node: string): Promise<void> {
@@ -181,27 +211,19 @@ export const verify = (input: VerifyInput): boolean | null => verifyReceipt(inpu
 `
 
 /** Type-checks a program in the folder of the installed packages. */
-function compile(text: string): ReturnType<typeof runProgram> {
+function compile(text: string, module = 'nodenext'): ReturnType<typeof runProgram> {
   const program = join(folder, 'program.ts')
   writeFileSync(program, text)
   const compiler = join(ROOT, 'node_modules/.bin/tsc')
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2024',
-    '--types',
-    '',
-    '--skipLibCheck',
-  ]
+  const options = ['--noEmit', '--strict', '--module', module, '--target', 'es2024', '--types', '', '--skipLibCheck']
   return runProgram('sh', ['-c', `cd "$0" && "$@"`, folder, compiler, ...options, program])
 }
 
 test('the types of the packages accept a correct strict TypeScript program, and refuse a wrong one', async () => {
-  const sound = await compile(TYPED_PROGRAM)
-  assert.equal(sound.code, 0, sound.stdout)
+  for (const module of ['nodenext', 'node16', 'preserve']) {
+    const sound = await compile(TYPED_PROGRAM, module)
+    assert.equal(sound.code, 0, sound.stdout)
+  }
   const faulty = await compile(TYPED_PROGRAM.replace("'openapi'", "'wsdl'"))
   assert.match(faulty.stdout, /TS2322.*"wsdl"/)
 })
