@@ -76,6 +76,7 @@ export const showRoute: ConsolePage = async (visit) => {
       <aside class="rail" id="accept" aria-label="Baseline">
         ${candidate === null ? null : promotion(visit, view, candidate.digest)}
         <div class="card pad">
+          <h2>Contract</h2>
           ${facts([
             ['Baseline', shortDigest(baseline.digest)],
             ['Kind', baseline.type],
@@ -141,8 +142,7 @@ function promotion({ csrf, visitor, settings }: Visit, { baseline }: BaselineVie
     <input type="hidden" name="digest" value="${digest}" />
     <h2>Accept the change</h2>
     <p class="hint">
-      The candidate becomes the baseline of all calls. The policy decides whether that needs an approval; then this is
-      one.
+      The candidate becomes the baseline of all calls. If the policy requires an approval, this is the approval.
     </p>
     <label
       >Reason

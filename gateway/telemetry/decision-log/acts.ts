@@ -97,7 +97,7 @@ export function createActLogger(inner: Logger): ActLogger {
     relay({ id, at, isLogged, facts }) {
       const event = Object.keys(LOG_EVENTS).find((known): known is LogEvent => known === facts.act)
       if (!isLogged && event !== undefined)
-        inner.info({ event, ...facts.details }, 'an act on the data directory, by the command line')
+        inner.info({ event, ...facts.details }, 'the data directory was changed by a command')
       return write(facts, id, at)
     },
   }
