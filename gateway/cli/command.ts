@@ -135,7 +135,9 @@ function checkCounts(
 /** @param path the words before the options, e.g. `preflight keys create` */
 export function helpOf(path: string, command: Command): string {
   const rows = [...command.options, HELP].map((option) => [optionUsage(option), optionHelp(option)] as const)
-  const usage = `Usage: ${path}${command.operands === '' ? '' : ` ${command.operands}`}${rows.length > 0 ? ' [options]' : ''}`
+  // What follows `--` is no option.
+  const words = command.operands.startsWith('--') ? ['[options]', command.operands] : [command.operands, '[options]']
+  const usage = `Usage: ${[path, ...words].filter((word) => word !== '').join(' ')}`
   return [
     command.summary,
     '',

@@ -86,9 +86,8 @@ function errorExit(error: unknown): ExitCode {
   return [403, 404, 409].includes(error.status) ? EXIT.no : EXIT.undecided
 }
 
-interface CommandList {
+interface CommandList extends Pick<CommandGroup, 'summary' | 'direct'> {
   readonly commands: readonly CommandEntry[]
-  readonly summary: string
 }
 
 async function dispatchWords(
@@ -97,11 +96,11 @@ async function dispatchWords(
   path: string[],
   io: CommandIo,
 ): Promise<number> {
-  const { commands, summary } = group
+  const { commands } = group
   const [word, ...rest] = argv
   if (word === 'help' && rest.length > 0) return dispatchWords(group, [...rest, '--help'], path, io)
   if (word === undefined || word === '--help' || word === '-h' || word === 'help') {
-    writeLine(word === undefined ? io.stderr : io.stdout, overview(commands, summary, path))
+    writeLine(word === undefined ? io.stderr : io.stdout, overview(group, path))
     return word === undefined ? EXIT.usage : EXIT.good
   }
   if (word === '--version' && path.length === 1) {
@@ -141,9 +140,15 @@ function unknownCommand(word: string, entries: readonly CommandEntry[]): string 
   return `there is no command ${JSON.stringify(word)}; ${guess === null ? `commands: ${names.join(', ')}` : `did you mean "${guess}"?`}`
 }
 
-function overview(entries: readonly CommandEntry[], summary: string, path: readonly string[]): string {
+/** What a group does without the name of a command. */
+function withoutCommand(name: string, direct: Command, commands: readonly CommandEntry[]): readonly string[] {
+  if (commands.includes(direct)) return [`Without COMMAND: ${direct.name}.`]
+  return ['', 'Without COMMAND:', '', helpOf(name, direct)]
+}
+
+function overview({ commands, summary, direct }: CommandList, path: readonly string[]): string {
   const name = path.join(' ')
-  const rows = entries.map(({ name: entryName, summary }) => [entryName, summary] as const)
+  const rows = commands.map(({ name: entryName, summary }) => [entryName, summary] as const)
   return [
     summary,
     '',
@@ -153,6 +158,7 @@ function overview(entries: readonly CommandEntry[], summary: string, path: reado
     ...columns(rows),
     '',
     `${name} COMMAND --help shows the options of a command.`,
+    ...(direct === undefined ? [] : withoutCommand(name, direct, commands)),
     ...(path.length === 1
       ? ['Exit codes: 0 success, 1 negative result, 2 usage or configuration error, 3 could not decide.']
       : []),

@@ -4,6 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import type { Command } from '../../gateway/cli/command.ts'
+import { allCommands } from '../../gateway/cli/main.ts'
 import { run } from '../fakes/command-io.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-usage-'))
@@ -27,20 +29,36 @@ test('without a command the commands are listed and the exit code says usage', a
   assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
 })
 
-test('every command and every subcommand explains itself with --help', async () => {
-  const commands = ['serve', 'diff', 'preflight', 'verify', 'keys create', 'keys list', 'keys revoke', 'keys show']
-  for (const words of [
-    ...commands,
-    'keys rotate',
-    'keys retire',
-    'ledger list',
-    'ledger calls',
-    'ledger verify-chain',
-    'policy lint',
-  ]) {
-    const { code, stdout } = await run([...words.split(' '), '--help'])
-    assert.equal(code, 0, words)
-    assert.match(stdout, new RegExp(`Usage: preflight ${words}`))
+test('the help of every command and subcommand has its usage and all of its options', async () => {
+  const shown: (readonly [words: readonly string[], command: Command])[] = []
+  for (const entry of await allCommands()) {
+    if (!('commands' in entry)) shown.push([[entry.name], entry])
+    else {
+      for (const command of entry.commands) shown.push([[entry.name, command.name], command])
+      // What the group does without the name of a command is in the help of the group, or the command is named there.
+      const { direct } = entry
+      if (direct === undefined) continue
+      const help = (await run([entry.name, '--help'])).stdout
+      if (entry.commands.includes(direct)) assert.match(help, new RegExp(`^Without COMMAND: ${direct.name}\\.$`, 'm'))
+      else shown.push([[entry.name], direct])
+    }
+  }
+  assert.ok(shown.length > 60, 'the commands are found')
+  for (const [words, { operands, options, summary }] of shown) {
+    const { code, stdout } = await run([...words, '--help'])
+    assert.equal(code, 0, words.join(' '))
+    const [usage = ''] = stdout
+      .split('\n')
+      .filter((line) => line.startsWith('Usage: '))
+      .slice(-1)
+    assert.ok(usage.startsWith(`Usage: preflight ${words.join(' ')}`) && usage.includes(operands), usage)
+    assert.ok(stdout.includes(summary), words.join(' '))
+    for (const { name, value, help } of options) {
+      const row = stdout
+        .split('\n')
+        .find((line) => line.trim().startsWith(`--${name}${value === undefined ? '' : ` ${value}`}  `))
+      assert.ok(row?.includes(help), `preflight ${words.join(' ')} --help shows --${name}`)
+    }
   }
 })
 
