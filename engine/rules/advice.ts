@@ -34,16 +34,15 @@ const ADVICE: Readonly<Record<Variance, Readonly<Record<Effect, Advice>>>> = {
       fix: HARMLESS_FIX,
     },
     widens: {
-      explanation:
-        'Readers that rest on the old contract may receive what they cannot cope with, or miss what they need.',
+      explanation: 'Readers of the old contract may receive values that they cannot read, or miss what they need.',
       fix: 'Keep to the old form for existing readers, or publish the change as a new version and deprecate this one.',
     },
     'may-widen': {
-      explanation: 'Readers that rest on the old contract fail when they meet the new form; a tolerant reader copes.',
+      explanation: 'Readers of the old contract may fail when they receive the new form. A tolerant reader does not.',
       fix: 'Tell readers before the change takes effect, or keep the old form until they are ready.',
     },
     moves: {
-      explanation: 'Readers that rest on the old form will misread or reject what they receive.',
+      explanation: 'Readers of the old form will misread or reject what they receive.',
       fix: 'Add the new form beside the old one, and deprecate the old one before it goes.',
     },
     none: { explanation: 'The change does not decide what readers receive.', fix: HARMLESS_FIX },
@@ -79,15 +78,15 @@ const ADVICE: Readonly<Record<Variance, Readonly<Record<Effect, Advice>>>> = {
       fix: 'Check what is stored and written before the change takes effect.',
     },
     widens: {
-      explanation: 'What was valid still is, but readers may receive what they never had to cope with.',
+      explanation: 'What was valid still is, but readers may receive values that they did not have to expect.',
       fix: 'Tell readers before writers use the new form.',
     },
     'may-widen': {
-      explanation: 'What was valid still is, but readers may receive what they never had to cope with.',
+      explanation: 'What was valid still is, but readers may receive values that they did not have to expect.',
       fix: 'Tell readers before writers use the new form.',
     },
     moves: {
-      explanation: 'What was written to the old contract is refused or misread, and readers miss what they rest on.',
+      explanation: 'What was written to the old contract is refused or misread, and readers miss what they need.',
       fix: 'Add the new form beside the old one, and deprecate the old one before it goes.',
     },
     none: { explanation: 'The change decides neither what is valid nor what readers must expect.', fix: HARMLESS_FIX },

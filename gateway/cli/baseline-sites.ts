@@ -143,7 +143,8 @@ export function comparisonOf({ route, type, baseline, candidate }: BaselineTexts
   return compare(promotedArtifact(route, baseline, { type, content: candidate.content }), {}, sha256Hex)
 }
 
-function baselineTexts({ baseline, candidate }: BaselineView): BaselineTexts {
+/** Both contracts of a stored baseline. */
+export function baselineTexts({ baseline, candidate }: BaselineView): BaselineTexts {
   const { route, type } = baseline
   return { route, type, baseline, candidate }
 }

@@ -2,8 +2,9 @@
  * `preflight baselines`: lists the baselines of routes and their candidates, shows how they differ, and promotes a reviewed
  * candidate. A running gateway sees the change within a second.
  */
+import type { Comparison, Result } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
-import { diffReport } from '../report/diff-report.ts'
+import { diffReport, type DiffReport } from '../report/diff-report.ts'
 import { renderText } from '../report/text.ts'
 import {
   comparisonOf,
@@ -162,10 +163,8 @@ async function showDifference(route: string, site: BaselinesSite, args: Argument
   const texts = await site.texts(route)
   const compared = texts === null ? null : comparisonOf(texts)
   if (texts === null || compared === null) return reportMissing(route, texts === null, io)
-  if (!compared.ok) throw new Error(`the two contracts cannot be compared: ${compared.problem.message}`)
-  const report = diffReport(compared.value, MOST_FINDINGS)
-  const documents = { base: { name: 'baseline' }, head: { name: 'candidate' } }
-  show(args, io, report, () => renderText(report, { isColoured: wantsColour(io), documents }))
+  const report = differenceReport(compared)
+  show(args, io, report, () => differenceText(compared, { base: 'baseline', head: 'candidate' }, io))
   if (args.value('format') !== 'json' && texts.candidate !== null)
     writeLine(
       io.stdout,
@@ -175,6 +174,21 @@ async function showDifference(route: string, site: BaselinesSite, args: Argument
 }
 
 const MOST_FINDINGS = 5000
+
+function differenceReport(compared: Result<Comparison>): DiffReport {
+  if (!compared.ok) throw new Error(`the two contracts cannot be compared: ${compared.problem.message}`)
+  return diffReport(compared.value, MOST_FINDINGS)
+}
+
+/** How two contracts differ, for a terminal. @param names how places name the two sides */
+export function differenceText(
+  compared: Result<Comparison>,
+  names: { readonly base: string; readonly head: string },
+  io: CommandIo,
+): string {
+  const documents = { base: { name: names.base }, head: { name: names.head } }
+  return renderText(differenceReport(compared), { isColoured: wantsColour(io), documents })
+}
 
 /** The options that name the same place to another command. On a data directory a promotion reads the configuration too. */
 function siteWords(args: Arguments, io: CommandIo): string {

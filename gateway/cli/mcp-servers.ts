@@ -1,14 +1,10 @@
 /** `preflight mcp list`, `changes` and `accept`: the servers that `preflight mcp` has seen, and their contracts. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { BaselineView } from '../baselines/baselines.ts'
 import { deskHome, type DeskHome } from '../stdio/home.ts'
 import { readServers } from '../stdio/server-list.ts'
-import { withBaselines } from './baseline-sites.ts'
-import { baselinesGroup, promoteDigest } from './baselines.ts'
+import { baselineTexts, comparisonOf, withBaselines } from './baseline-sites.ts'
+import { baselinesGroup, differenceText, promoteDigest } from './baselines.ts'
 import { EXIT, parseCommandLine, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
-import { diffCommand } from './diff.ts'
 import { textTable } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 
@@ -37,20 +33,12 @@ export async function showChanges(name: string, io: CommandIo): Promise<number> 
   const home = deskHome(io.environment)
   requireServer(name, home)
   const view = await withBaselines(promoteArguments(home), io, (baselines) => baselines.view(name))
-  if (view === null || view.candidate === null) {
+  const compared = view === null ? null : comparisonOf(baselineTexts(view))
+  if (compared === null) {
     writeLine(io.stdout, view === null ? `${name} has offered nothing yet` : `${name} offers what was accepted`)
     return EXIT.good
   }
-  const folder = mkdtempSync(join(tmpdir(), 'preflight-'))
-  try {
-    const files = [join(folder, 'accepted.json'), join(folder, 'offered.json')] as const
-    writeFileSync(files[0], view.baseline.content)
-    writeFileSync(files[1], view.candidate.content)
-    const args = parseCommandLine(diffCommand, [...files, '--type', 'mcp_manifest', '--fail-on', 'none'])
-    if (args !== null) await diffCommand.run(args, io)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  writeLine(io.stdout, differenceText(compared, { base: 'accepted', head: 'offered' }, io))
   writeLine(io.stderr, `To accept it: preflight mcp accept ${name} --comment WHY`)
   return EXIT.no
 }

@@ -89,7 +89,7 @@ export const FIELD_ROWS = {
     action: 'widened',
     effect: 'widens',
     sentence: 'the field `{name}` may hold null where it did not: {before} → {after}',
-    why: 'Clients that rest on the old type do not look for null there.',
+    why: 'Clients that rely on the old type do not look for null there.',
     fix: KEEP_OLD,
   },
   'graphql-field-type-narrowed': {
@@ -111,7 +111,7 @@ export const FIELD_ROWS = {
     action: 'widened',
     effect: 'widens',
     sentence: 'the field `{name}` may now be null: {before} → {after}',
-    why: 'Clients that rest on a value do not look for null.',
+    why: 'Clients that rely on a value do not look for null.',
     fix: 'Go on giving a value, or add a nullable field under another name.',
   },
   'graphql-field-became-non-null': {

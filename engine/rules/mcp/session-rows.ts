@@ -87,7 +87,7 @@ export const SESSION_ROWS = {
     action: 'changed',
     effect: 'may-widen',
     sentence: 'the media type of the resource `{name}` changed from {before} to {after}',
-    why: 'Readers that rest on the old form may not understand the new one.',
+    why: 'Readers that rely on the old form may not understand the new one.',
     fix: 'Offer the new form under an address of its own.',
   },
   'mcp-resource-template-removed': {

@@ -44,7 +44,7 @@ export const TOOL_ROWS = {
     action: 'removed',
     effect: 'widens',
     sentence: 'the tool no longer promises the form of its structured result',
-    why: 'Readers of structuredContent rest on the schema; without it nothing is promised.',
+    why: 'Readers of structuredContent rely on the schema; without it nothing is promised.',
     fix: 'Keep the outputSchema as long as results have this form.',
   },
   'mcp-tool-output-schema-added': {

@@ -60,6 +60,9 @@ test('a call of a tool that changed is refused, other tools answer, and an accep
   const changes = await command(desk, 'changes', 'lines')
   assert.equal(changes.code, 1)
   assert.match(changes.stdout, /echo/)
+  // The two sides by their roles, not by files that are gone.
+  assert.match(changes.stdout, /^ +offered:1:\d+ /m)
+  assert.doesNotMatch(changes.stdout, /\/tmp\//)
   const accepted = await command(desk, 'accept', 'lines', '--comment', 'reviewed')
   assert.equal(accepted.code, 0, accepted.stderr)
   let tries = 0
