@@ -93,7 +93,7 @@ function policyRows(
   }
   if (fired.size === 0 && hasRulings) return []
   if (fired.size === 0)
-    return [evidenceRow('POLICY_RULE', policy.name, 'No rule of the policy speaks against what was found.', 'INFO')]
+    return [evidenceRow('POLICY_RULE', policy.name, 'No rule of the policy applied to what was found.', 'INFO')]
   return [...fired].map(([ruleId, { decision, isObserved, first, places }]) => {
     const words = `${decision}${isObserved ? ' (observed, not enforced)' : ''}: ${counted(places, 'finding')}; first: ${first}`
     return evidenceRow('POLICY_RULE', `${policy.name}/${ruleId}`, words, DECISION_SEVERITY[decision])

@@ -17,7 +17,7 @@ export const statusCommand: Command = {
   options: [LIST_FORMAT, ...SITE_OPTIONS],
   notes: [
     'With --url, over the API: the key needs a role that reads, in the tenant local. Else the gateway of the data directory is asked.',
-    'Exit codes: 0 ready and nothing needs attention, 1 something does, 3 no gateway answers.',
+    'Exit codes: 0 ready and nothing needs attention, 1 something does, 2 no gateway serves from the data directory, 3 it does not answer.',
   ].join('\n'),
   run: async (args, io) => {
     const status = await gatewayStatusOf(args, io)
