@@ -12,7 +12,7 @@ import { isDangling, resolveSchema, type ResolvedSchema, type SchemaSource } fro
 import { exampleOf } from './formats.ts'
 import { JSON_TYPES, NO_NAMES, type Bound, type Constraint, type ProofSide, type SchemaNode } from './model.ts'
 import { unevaluatedBounds } from './unevaluated.ts'
-import { withoutUnused } from './unused-names.ts'
+import { UnusedNames } from './unused-names.ts'
 
 /** Whose values are compared: what callers send, what they get, or what both write and read. */
 export type Usage = 'request' | 'response' | 'shared'
@@ -203,6 +203,7 @@ export class SchemaNodes {
   readonly #reading: SchemaReading
   readonly #nodes = new Map<JsonRecord, SchemaNode>()
   readonly #negations = new Map<number, SchemaNode>()
+  readonly #unused = new UnusedNames(this)
   readonly anything: SchemaNode
   readonly nothing: SchemaNode
   /** The nodes around a `not`; null for those that are in none. */
@@ -275,7 +276,7 @@ export class SchemaNodes {
   }
 
   #withoutUnused(owner: ResolvedSchema, constraints: readonly Constraint[]): readonly Constraint[] {
-    return this.usage === 'shared' ? constraints : withoutUnused(constraints, this.#unusedNames(owner), this)
+    return this.usage === 'shared' ? constraints : this.#unused.without(constraints, this.#unusedNames(owner))
   }
 
   /** Names that a schema, or a part of it, marks as not carried. */
