@@ -3,9 +3,11 @@
  * the files given with it. Nothing is fetched.
  */
 import { percentDecoded } from '../common/percent-decoding.ts'
-import { isRecord, placeAt, ROOT, stepInto, type Located, type Place } from '../schema/located.ts'
+import { isRecord, placeAt, ROOT, type Located } from '../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../schema/source.ts'
 import { Inheritance } from './inheritance.ts'
+import { Addresses } from './addresses.ts'
+import { withOwnDraft } from './schema-drafts.ts'
 import type { SurveyedReferences } from './json-survey.ts'
 import { localRefPointer, resolvePointer } from './pointer.ts'
 
@@ -33,6 +35,8 @@ export class OpenApiDocuments implements SchemaSource {
   readonly #files = new Map<string, unknown>()
   readonly #resolved = new Map<string, Located | null>()
   readonly #addresses: ByAddress | null
+  /** Of documents whose references or anchors were followed, by path. */
+  readonly #addressesOf = new Map<string, ByAddress>()
   #inheritance: Inheritance | null = null
 
   constructor(root: unknown, dialect: SchemaDialect, openFile: OpenFile, known: KnownReferences = {}) {
@@ -46,7 +50,22 @@ export class OpenApiDocuments implements SchemaSource {
 
   /** A pointer that a schema with an address does not have is followed from the document, as most tools do. */
   resolve(reference: string, from: Located): Located | null {
-    return this.#addresses?.find(reference, from) ?? this.#written(reference, from)
+    return this.#addressed(reference, from) ?? this.#written(reference, from)
+  }
+
+  #addressed(reference: string, from: Located): Located | null | undefined {
+    const addresses = from.document === '' ? this.#addresses : this.#addressesIn(from.document)
+    return addresses?.find(reference, from)
+  }
+
+  /** Schemas of OpenAPI 2.0 and 3.0 state no addresses. */
+  #addressesIn(document: string): ByAddress | null {
+    if (this.dialect === 'openapi-2.0' || this.dialect === 'openapi-3.0') return null
+    const known = this.#addressesOf.get(document)
+    if (known !== undefined) return known
+    const addresses = new Addresses({ value: this.#open(document), at: ROOT, document })
+    this.#addressesOf.set(document, addresses)
+    return addresses
   }
 
   #written(reference: string, from: Located): Located | null {
@@ -59,7 +78,7 @@ export class OpenApiDocuments implements SchemaSource {
   }
 
   knows(reference: string, from: Located): boolean {
-    return (this.#addresses?.find(reference, from) ?? this.#find(reference, from)) !== null
+    return (this.#addressed(reference, from) ?? this.#find(reference, from)) !== null
   }
 
   subtypes(schema: Located): readonly string[] | null {
@@ -88,30 +107,16 @@ export class OpenApiDocuments implements SchemaSource {
     if (root === undefined) return null
     const pointer = localRefPointer(`#${fragment}`)
     if (pointer === null) {
-      return findAnchor({ value: root, at: ROOT, document }, fragment)
+      return this.#addressesIn(document)?.find(`#${fragment}`, { value: root, at: ROOT, document }) ?? null
     }
     const target = resolvePointer(root, pointer)
     return target.found ? { value: target.value, at: placeAt(pointer), document } : null
   }
 
   #open(path: string): unknown {
-    if (!this.#files.has(path)) this.#files.set(path, this.#openFile(path) ?? undefined)
+    if (!this.#files.has(path)) this.#files.set(path, withOwnDraft(this.#openFile(path) ?? undefined, this.dialect))
     return this.#files.get(path)
   }
-}
-
-/** JSON Schema 2020-12 §8.2.2: `$anchor` names its own schema at any place. */
-export function findAnchor({ value: root, at: start, document }: Located, anchor: string): Located | null {
-  const stack: { value: unknown; at: Place }[] = [{ value: root, at: start }]
-  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-    const { value, at } = next
-    if (Array.isArray(value))
-      for (const [index, item] of value.entries()) stack.push({ value: item, at: stepInto(at, String(index)) })
-    if (!isRecord(value)) continue
-    if (value.$anchor === anchor || value.$dynamicAnchor === anchor) return { value, at, document }
-    for (const name of Object.keys(value)) stack.push({ value: value[name], at: stepInto(at, name) })
-  }
-  return null
 }
 
 /**

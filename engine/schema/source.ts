@@ -43,7 +43,7 @@ const DANGLING: JsonRecord = {}
 const MAX_CHAIN = 64
 
 /** Siblings of `$ref` that say nothing about which values are valid, nor about how a value is used. */
-const SILENT_SIBLINGS: ReadonlySet<string> = new Set([
+export const SILENT_SIBLINGS: ReadonlySet<string> = new Set([
   '$ref',
   'summary',
   'description',

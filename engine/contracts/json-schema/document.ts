@@ -7,10 +7,10 @@ import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { malformedParts, partTable, type MalformedPart } from '../malformed-parts.ts'
 import type { Locate } from '../positions.ts'
-import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from './keywords.ts'
+import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from '../schema-keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
-import { withKnownKeywords } from './unknown-keywords.ts'
+import { withKnownKeywords } from '../schema-drafts.ts'
 import { unreadableAt } from '../unreadable.ts'
 
 export interface JsonSchemaContract {
@@ -38,7 +38,8 @@ export function readJsonSchema(
   }
   const openFile = filesHandedIn(text, side, options)
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
-  const known = withKnownKeywords(root, draft)
+  const hasFurtherDrafts = text.indexOf('$schema') !== text.lastIndexOf('$schema')
+  const known = withKnownKeywords(root, draft, hasFurtherDrafts)
   const source = new SchemaDocuments(withPlainReferences(known, text), dialectOf(draft), openFile)
   return ok({ root: source.root, source, draft, locate })
 }

@@ -6,7 +6,7 @@ import { pointerOf, type Located } from '../../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../../schema/source.ts'
 import { OpenApiDocuments, type OpenFile } from '../documents.ts'
 import type { DanglingReference } from '../unresolved.ts'
-import { Addresses } from './addresses.ts'
+import { Addresses } from '../addresses.ts'
 
 export class SchemaDocuments implements SchemaSource {
   readonly dialect: SchemaDialect

@@ -1,8 +1,9 @@
 /** The schemas of one tool, judged by the families: arguments as a request, the structured result as a response. */
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
-import { dialectOf, draftOf } from '../../contracts/json-schema/keywords.ts'
+import { Addresses } from '../../contracts/addresses.ts'
+import { dialectOf, draftOf } from '../../contracts/schema-keywords.ts'
+import { withKnownKeywords } from '../../contracts/schema-drafts.ts'
 import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
-import { findAnchor } from '../../contracts/documents.ts'
 import { localRefPointer, parsePointer } from '../../contracts/pointer.ts'
 import {
   danglingReferences,
@@ -64,7 +65,7 @@ export function reportMalformedSchemas(before: McpItem | null, after: McpItem, w
 }
 
 function malformedIn(schema: Located | null): ReturnType<typeof malformedMcpParts> {
-  return schema === null ? new Map() : malformedMcpParts(schema, 'tool schema', schemaSource(schema))
+  return schema === null ? new Map() : malformedMcpParts(schema, 'tool schema', toolSchema(schema).source)
 }
 
 /** Only values matter for tools: their schemas have no life cycle. */
@@ -76,9 +77,10 @@ const LIFECYCLE: LifecycleOptions = {
 }
 
 function compareToolSchema(before: Located, after: Located, sites: SitePair, walk: McpWalk): number {
-  const sources = { before: schemaSource(before), after: schemaSource(after) }
-  const comparison = new SchemaComparison(sources)
-  const pair = comparison.compare(before, after)
+  const isOtherDraft = toolDraft(before) !== toolDraft(after)
+  const [base, head] = [toolSchema(before, isOtherDraft), toolSchema(after, isOtherDraft)]
+  const comparison = new SchemaComparison({ before: base.source, after: head.source })
+  const pair = comparison.compare(base.root, head.root)
   comparison.complete()
   const subjectOf = ({ path, delta }: Reached): string =>
     [sites.root.prefix, ...path, delta.keyword, delta.name ?? ''].join('/')
@@ -92,18 +94,36 @@ function isRemoval({ action }: SchemaDelta): boolean {
   return action === 'removed' || action === 'unset' || action === 'ceased'
 }
 
+/** The schema of a tool as a document of its own: a manifest contains many. */
+interface ToolSchema {
+  readonly root: Located
+  readonly source: SchemaSource
+  /** What the schema states, read when a reference is followed. */
+  readonly addresses: () => Addresses
+}
+
+/** The draft that a schema states. The default is 2020-12 (MCP, Tool.inputSchema). */
+function toolDraft({ value }: Located): string {
+  return draftOf(isRecord(value) ? value['$schema'] : null) ?? '2020-12'
+}
+
 /**
- * References are resolved within their own schema: a manifest contains many documents (MCP, Tool.inputSchema). The
- * default draft is 2020-12.
+ * @param isStrict leaves out what the draft of the schema does not know. Models and many hosts read such keywords all the
+ * same, so this is for schemas that change their draft.
  */
-function schemaSource(root: Located): SchemaSource {
-  const draft = draftOf(isRecord(root.value) ? root.value['$schema'] : null)
-  return { dialect: dialectOf(draft), resolve: (reference) => resolveWithin(root, reference) }
+function toolSchema(written: Located, isStrict = false): ToolSchema {
+  const draft = toolDraft(written)
+  const root = isStrict ? { ...written, value: withKnownKeywords(written.value, draft) } : written
+  let read: Addresses | null = null
+  const addresses = (): Addresses => (read ??= new Addresses(root))
+  const resolve = (reference: string, from: Located): Located | null =>
+    addresses().find(reference, from) ?? resolveWithin(root, reference)
+  return { root, source: { dialect: dialectOf(draft), resolve }, addresses }
 }
 
 function resolveWithin(root: Located, reference: string): Located | null {
   const pointer = localRefPointer(reference)
-  if (pointer === null) return reference.startsWith('#') ? findAnchor(root, reference.slice(1)) : null
+  if (pointer === null) return null
   return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(pointerStep, root)
 }
 
@@ -129,7 +149,12 @@ function reportDanglingInSchema(before: Located, after: Located, subject: string
 }
 
 function danglingIn(root: Located): readonly DanglingReference[] {
-  return danglingReferences({ root, resolve: (reference) => resolveWithin(root, reference) })
+  const { source, addresses } = toolSchema(root)
+  return danglingReferences({
+    root,
+    resolve: (reference, from) => source.resolve(reference, from),
+    ...(addresses().areOfOneBase ? {} : { baseOf: (from: Located) => addresses().baseOf(from) }),
+  })
 }
 
 /** Unresolved references in the tool schemas of one side. */

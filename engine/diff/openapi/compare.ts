@@ -5,7 +5,7 @@ import { filesHandedIn } from '../../contracts/further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { dialectOf, pathItemsOf, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
-import { Addresses } from '../../contracts/json-schema/addresses.ts'
+import { Addresses } from '../../contracts/addresses.ts'
 import { withPlainReferences } from '../../contracts/plain-references.ts'
 import type { Locate } from '../../contracts/positions.ts'
 import {

@@ -1,7 +1,10 @@
-/** The addresses that schemas of a document state (`$id`, anchors), and the schemas that references by address name. */
-import { isRecord, pointerOf, ROOT, stepInto, type Located, type Place } from '../../schema/located.ts'
-import { localRefPointer, parsePointer } from '../pointer.ts'
-import { NAMED_SCHEMAS, VALUES } from './keywords.ts'
+/**
+ * The addresses that schemas of one document state (`$id`, anchors), and the schemas that references by address name.
+ * What stands in a value (`examples`, `enum`) is no schema and has no address.
+ */
+import { isRecord, pointerOf, stepInto, type Located, type Place } from '../schema/located.ts'
+import { localRefPointer, parsePointer } from './pointer.ts'
+import { NAMED_SCHEMAS, VALUES } from './schema-keywords.ts'
 import { resolveUri } from './uri.ts'
 
 /** A schema with its own address. */
@@ -13,6 +16,7 @@ interface Resource {
 }
 
 export class Addresses {
+  readonly #document: string
   readonly #resources: readonly Resource[]
   /** Schemas by address, and by address and anchor. */
   readonly #addressed = new Map<string, Located>()
@@ -20,24 +24,33 @@ export class Addresses {
   /** @param own address of the document itself, if a member other than `$id` states it */
   constructor(root: Located, own = '') {
     const resource = own === '' ? [] : [{ uri: resolveUri(own, '').uri, schema: root, pointer: '' }]
+    this.#document = root.document
     for (const { uri, schema } of resource) this.#addressed.set(uri, schema)
     this.#resources = [...resource, ...indexResources(root, this.#addressed, resource[0]?.uri ?? '')]
   }
 
-  /** Undefined if no schema has the address of the reference, null if that schema has no such part. */
+  /**
+   * Undefined if no schema has the address of the reference, null if that schema has no such part. A document without an
+   * address has anchors all the same.
+   */
   find(reference: string, from: Located): Located | null | undefined {
-    if (from.document !== '' || this.#addressed.size === 0) return undefined
+    if (from.document !== this.#document || this.#addressed.size === 0) return undefined
     const { uri, fragment } = resolveUri(reference, this.baseOf(from))
     const schema = this.#addressed.get(uri)
-    if (schema === undefined) return undefined
     const pointer = localRefPointer(`#${fragment}`)
-    if (pointer === null) return this.#addressed.get(`${uri}#${fragment}`) ?? null
+    if (pointer === null) return this.#addressed.get(`${uri}#${fragment}`) ?? (schema && null)
+    if (schema === undefined) return undefined
     return (parsePointer(pointer) ?? ['\u0000']).reduce<Located | null>(memberOrItem, schema)
+  }
+
+  /** True if no part of the document has an address: every reference starts from the document. */
+  get areOfOneBase(): boolean {
+    return this.#resources.length === 0
   }
 
   /** Address of the innermost enclosing schema that has one. */
   baseOf({ at, document }: Located): string {
-    if (document !== '') return ''
+    if (document !== this.#document) return ''
     const [first] = this.#resources
     if (this.#resources.length === 1 && first?.pointer === '') return first.uri
     const pointer = pointerOf(at)
@@ -70,7 +83,7 @@ interface OpenReference {
 /** Finds every schema with an address or an anchor (JSON Schema 2020-12 §8.2; `id` and `#name` in drafts 4 to 7). */
 function indexResources(root: Located, addressed: Map<string, Located>, own: string): readonly Resource[] {
   const resources: Resource[] = []
-  const open: OpenReference[] = [{ value: root.value, at: ROOT, base: own, isMap: false }]
+  const open: OpenReference[] = [{ value: root.value, at: root.at, base: own, isMap: false }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, at, isMap } = next
     let { base } = next
@@ -80,7 +93,7 @@ function indexResources(root: Located, addressed: Map<string, Located>, own: str
       continue
     }
     if (!isRecord(value)) continue
-    if (!isMap) base = registerAddress({ value, at, document: '' }, base, resources, addressed)
+    if (!isMap) base = registerAddress({ value, at, document: root.document }, base, resources, addressed)
     for (const name of Object.keys(value)) {
       if (!isMap && VALUES.has(name)) continue
       open.push({ value: value[name], at: stepInto(at, name), base, isMap: !isMap && NAMED_SCHEMAS.has(name) })
@@ -103,8 +116,9 @@ function registerAddress(
   if (stated !== null && stated !== '') {
     const resolved = resolveUri(stated, base)
     // Up to draft 7 an `$id` that is a fragment only names the schema within its document.
-    if (stated.startsWith('#')) registerSchema(addressed, `${base}#${stated.slice(1)}`, schema)
-    else {
+    if (stated.startsWith('#')) {
+      if (base !== '') registerSchema(addressed, `${base}#${stated.slice(1)}`, schema)
+    } else {
       uri = resolved.uri
       registerSchema(addressed, uri, schema)
       resources.push({ uri, schema, pointer: pointerOf(schema.at) })

@@ -1,7 +1,7 @@
 /** The keywords that identify a document as JSON Schema, and the names of its drafts. */
 
-import { isFormed, KEYWORD_FORMS, keywords, type KeywordForm } from '../../schema/keyword-forms.ts'
-import { isRecord, type JsonRecord } from '../../schema/located.ts'
+import { isFormed, KEYWORD_FORMS, keywords, type KeywordForm } from '../schema/keyword-forms.ts'
+import { isRecord, type JsonRecord } from '../schema/located.ts'
 
 /** Members that map names to schemas: a property may be called `$id` or `enum`. */
 export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
