@@ -1,4 +1,7 @@
-/** The `x-kubernetes-*` members of two structural schemas, wherever both sides have the same part of an object. */
+/**
+ * What the API server does beside validation, wherever two structural schemas have the same part of an object: the
+ * `x-kubernetes-*` members, and defaults that satisfy `required`.
+ */
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isEqual } from '../../schema/equality.ts'
@@ -37,6 +40,7 @@ export function compareExtensions(
   compareFlags(part, add)
   compareMerging(part, add)
   compareRules(part, add)
+  compareFilledIn(part, add)
   descend(part, add)
 }
 
@@ -51,6 +55,34 @@ function descend({ before, after, steps }: ExtensionPart, add: AddExtensionChang
     const part = { before: memberOf(before, keyword), after: memberOf(after, keyword) }
     if (part.before && part.after) compareExtensions(part.before, part.after, [...steps, keyword], add)
   }
+}
+
+/** Defaults are filled in before validation, so a required property with a default may be left out. */
+function compareFilledIn({ before, after, steps }: ExtensionPart, add: AddExtensionChange): void {
+  const headRequires = requiredNames(after)
+  for (const name of requiredNames(before)) {
+    if (!headRequires.has(name)) continue
+    const located = defaultOf(before, name)
+    if (located === null || defaultOf(after, name) !== null) continue
+    add({
+      rule: 'crd-required-property-default-removed',
+      steps: [...steps, name],
+      located,
+      side: 'base',
+      before: located.value,
+    })
+  }
+}
+
+function requiredNames(schema: Located): ReadonlySet<string> {
+  const names = locatedItems(memberOf(schema, 'required')).map(({ value }) => value)
+  return new Set(names.filter((name) => typeof name === 'string'))
+}
+
+function defaultOf(owner: Located, name: string): Located | null {
+  const properties = memberOf(owner, 'properties')
+  const property = properties && memberOf(properties, name)
+  return property && memberOf(property, 'default')
 }
 
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields'

@@ -76,6 +76,15 @@ export const EXTENSION_ROWS = {
     why: 'Readers may receive an object without apiVersion, kind or metadata.',
     fix: 'Require the members in the schema.',
   },
+  'crd-required-property-default-removed': {
+    level: 'breaking',
+    kind: 'validation',
+    action: 'removed',
+    effect: 'narrows',
+    sentence: 'the required property lost its default {before}',
+    why: 'The API server filled it in before it validated. Objects without the property are refused.',
+    fix: 'Keep the default, or no longer require the property.',
+  },
   'crd-validation-rule-added': {
     level: 'breaking',
     kind: 'validation',

@@ -268,3 +268,31 @@ suite('formats', () => {
       )
   })
 })
+
+const counted = (isRequired: boolean, hasDefault: boolean): object => ({
+  type: 'object',
+  ...(isRequired && { required: ['a'] }),
+  properties: { a: { type: 'integer', ...(hasDefault && { default: 1 }) } },
+})
+
+suite('a default', () => {
+  const places: readonly [place: string, schema: (part: object) => object][] = [
+    ['the object', (part) => part],
+    ['a property', (part) => ({ type: 'object', properties: { p: part } })],
+    ['items', (part) => ({ type: 'object', properties: { p: { type: 'array', items: part } } })],
+    ['a map', (part) => ({ type: 'object', properties: { p: { type: 'object', additionalProperties: part } } })],
+  ]
+  for (const [place, schema] of places) {
+    const written = (isRequired: boolean, hasDefault: boolean): string =>
+      inBothVersions(JSON.stringify({ openAPIV3Schema: schema(counted(isRequired, hasDefault)) }))
+    const isBreaking = (before: string, after: string): boolean =>
+      found(before, after).some((rule) => rule.startsWith('breaking'))
+
+    test(`satisfies that a property is required, so its removal breaks only with that: ${place}`, () => {
+      assert.ok(isBreaking(written(true, true), written(true, false)))
+      assert.ok(!isBreaking(written(true, false), written(true, true)))
+      assert.ok(!isBreaking(written(false, true), written(false, false)))
+      assert.ok(!isBreaking(written(true, true), written(false, false)))
+    })
+  }
+})
