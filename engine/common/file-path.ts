@@ -4,7 +4,7 @@ import { percentDecoded } from './percent-decoding.ts'
 /** With slashes, without `.`, `..`, empty parts, a drive or a scheme; an absolute path keeps its slash. */
 export function normalFilePath(text: string): string {
   const path = text
-    .replace(/^file:\/\/(?:localhost(?=\/))?/i, '')
+    .replace(/^file:(?:\/\/(?:localhost(?=\/))?)?/i, '')
     .replaceAll('\\', '/')
     .replace(/^\/\/[?.]\/(?=[a-z]:)/i, '')
     .replace(/^\/*[a-z]:(?=\/|$)/i, '')
@@ -36,14 +36,16 @@ export function filePathReadings(text: string): readonly string[] {
 }
 
 /**
- * Whether a path may name files other than the literal one: a glob, or a short name of Windows (`OPENAP~1.YAM`). Names
- * of several letters in brackets (`[id]`) are folders of web frameworks, and are taken literally.
+ * Whether a path may name files other than the literal one: a glob, an expression of a shell, or a short name of
+ * Windows (`OPENAP~1.YAM`). Names of several letters in brackets (`[id]`) are folders of web frameworks, and are taken
+ * literally.
  */
 export function isFilePattern(text: string): boolean {
   return filePathReadings(text).some((path) => PATTERN.test(path))
 }
 
-const PATTERN = /[*?]|\[(?:[!^]?[^\]]|[^\]]-[^\]]|[!^][^\]]+)\]|\{[^{}]*(?:,|\.\.)[^{}]*\}|[^/~]~\d/u
+const PATTERN =
+  /[*?`]|\$\(|\$\{\w*[^\w}]|\[(?:[!^]?[^\]]|[^\]]-[^\]]|[!^][^\]]+)\]|\{[^{}]*(?:,|\.\.)[^{}]*\}|[^/~]~\d/u
 
 /** Names of one file on a disk that ignores letter case or Unicode forms: as written and in lower case. */
 export function foldedFilePaths(path: string): readonly string[] {
@@ -58,6 +60,9 @@ const LOOSER: readonly ((path: string) => string)[] = [
   (path) => path.trim().replace(/^(["'`])(.*)\1$/s, '$2'),
   // The folder that a shell or an editor puts there, and that of a drive.
   (path) => path.replace(/^(?:\$\{?\w{1,100}\}?|%\w{1,100}%|~)[/\\]|^[a-z]:/i, ''),
+  // The same through a folder of the kernel, or by an address of an editor.
+  (path) => path.replace(/^\/proc\/[^/]{1,20}\/(?:cwd\/|root(?=\/))/i, ''),
+  (path) => path.replace(/^[a-z][\w+.-]{1,40}:\/\/[^/]*/i, ''),
   // An address ends before its query and fragment. An editor position follows the file name.
   (path) => path.replace(/[?#].*$/s, ''),
   (path) => path.replace(/(?::\d+){1,2}$/, ''),

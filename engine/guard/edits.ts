@@ -81,18 +81,13 @@ const ENDS_OF_MOVES = pairsIn(
   'path:newName old_uri:new_uri oldUri:newUri old_name:new_name oldName:newName source_uri:target_uri',
 )
 
+/** Members whose text comes into a file, or is taken out of it. */
+export const CHANGED_TEXTS: ReadonlySet<string> = new Set([...CONTENTS, ...PATCHES, ...SIDES.flat(), 'insert_text'])
+
 /** JsonRecord that say where. */
 const PLACES: ReadonlySet<string> = new Set([...FILE_ARGUMENTS, ...PATCHES, 'files'])
 /** JsonRecord that say what. */
-const CHANGING: ReadonlySet<string> = new Set<string>([
-  ...CONTENTS,
-  ...PATCHES,
-  ...SIDES.flat(),
-  'edits',
-  'files',
-  'insert_line',
-  'insert_text',
-])
+const CHANGING: ReadonlySet<string> = new Set<string>([...CHANGED_TEXTS, 'edits', 'files', 'insert_line'])
 
 /**
  * Null if the arguments describe no change of one file. Two kinds of change together are ambiguous, so they count as

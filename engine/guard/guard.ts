@@ -9,6 +9,7 @@ import { sniffArtifactType } from '../formats/sniff.ts'
 import type { Reason } from '../decide/envelope-members.ts'
 import { reason } from '../decide/reasons.ts'
 import { applyFileChange, readFileChange, type FileChange } from './edits.ts'
+import { furtherPaths } from './further-paths.ts'
 import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './shapes.ts'
 import { filePathReadings, foldedFilePaths, isFilePattern, normalFilePath } from '../common/file-path.ts'
 import type { Sha256 } from '../common/hash.ts'
@@ -148,6 +149,10 @@ async function guardedCall(run: Run, args: unknown, options: GuardOptions): Prom
   const change = readFileChange(args)
   if (change === null)
     return blockedCall(reason('GUARD_CALL_UNRECOGNISED', 'The arguments do not show what this call would change.'))
+  if (leadsElsewhere(args, change.path, options))
+    return blockedCall(
+      reason('GUARD_CALL_UNRECOGNISED', `Besides ${change.path}, the arguments may name another file that is changed.`),
+    )
   if (isNoContract(change.path, options)) return runUnjudged(run)
   const judged = await judgeChange(change, options)
   if (!('artifacts' in judged)) return judged
@@ -172,10 +177,31 @@ function isNoContract(path: string, { typeOf: declared, root }: GuardOptions): b
     .every((name) => declared(name) === 'none')
 }
 
-/** The path relative to the root. A path elsewhere is unchanged. */
+/**
+ * Whether the arguments may name a further file that is judged, or another one than the path alone does. Without
+ * `typeOf`, every further path is one. Folders that hold the file lead nowhere else.
+ */
+function leadsElsewhere(args: unknown, path: string, options: GuardOptions): boolean {
+  const paths = furtherPaths(args, [path])
+  if (paths === null) return true
+  const own = fromRoot(normalFilePath(path), options.root)
+  const isOwn = (text: string): boolean => {
+    const other = fromRoot(normalFilePath(text), options.root)
+    return other === own || other === '' || own.startsWith(`${other}/`)
+  }
+  const further = [...paths.named, ...paths.joined, ...(isNoContract(path, options) ? paths.loose : [])]
+  return further.some((text) => !isOwn(text) && !isNoContract(text, options))
+}
+
+/** The path relative to the root, whose letters may be of another case. A path elsewhere is unchanged. */
 function fromRoot(path: string, root: string | undefined): string {
   const folder = root === undefined ? null : normalFilePath(root)
-  return folder !== null && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
+  if (folder === null) return path
+  const whole = path.startsWith('/') ? path : normalFilePath(`${folder}/${path}`)
+  const start = whole.slice(0, folder.length + 1)
+  if (`${whole}/` === `${folder}/`) return ''
+  const [here, there] = [start, `${folder}/`].map((one) => one.normalize('NFC').toLowerCase())
+  return here === there ? whole.slice(folder.length + 1) : path
 }
 
 interface Judged {

@@ -154,6 +154,74 @@ describe('a patch', () => {
     })
 })
 
+/** Calls that name the contract by a member that no list of members has, or from another folder. */
+const FURTHER: Readonly<Record<string, (folder: string, name: string, path: string) => object>> = {
+  'a working folder': (cwd, path) => ({ path, cwd, content: 'x' }),
+  'a folder by an unknown name': (project, path) => ({ path, project, content: 'x' }),
+  'a name in a folder': (path, name) => ({ path, name, content: 'x' }),
+  'a second target': (_folder, _name, path) => ({ path: 'docs/a.md', output_path: path, content: 'x' }),
+  'a member in capitals': (_folder, _name, path) => ({ path: 'docs/a.md', Path: path, content: 'x' }),
+  'a member with a hyphen': (_folder, _name, path) => ({ path: 'docs/a.md', 'file-path': path, content: 'x' }),
+  'a member of any name': (_folder, _name, path) => ({ path: 'docs/a.md', also: path, content: 'x' }),
+  'a member in options': (_folder, _name, path) => ({ path: 'docs/a.md', options: { path }, content: 'x' }),
+  'options in a text': (_folder, _name, path) => ({
+    path: 'docs/a.md',
+    options: JSON.stringify({ to: path }),
+    content: 'x',
+  }),
+  'a list of changes': (_folder, _name, path) => ({ path: 'docs/a.md', content: 'x', changes: [{ path, to: 'y' }] }),
+  'a table of files': (_folder, _name, path) => ({ path: 'docs/a.md', content: 'x', more: { [path]: 'y' } }),
+  'a link': (_folder, _name, path) => ({ path: 'docs/a', link_target: `../${path}`, content: 'x' }),
+  'an ending': (folder, name) => ({
+    path: `${folder}/${name.split('.')[0]}`,
+    suffix: `.${name.split('.')[1]}`,
+    content: 'x',
+  }),
+  'a prototype': (_folder, _name, path) =>
+    JSON.parse(`{"path":"docs/a.md","content":"x","__proto__":${JSON.stringify({ path })}}`),
+}
+
+/** Paths that lead into the root by what the process or a shell makes of them. */
+const INTO_THE_ROOT: readonly string[] = [
+  '/REPO/contracts/openapi.yaml',
+  '../repo/contracts/openapi.yaml',
+  'file:contracts/openapi.yaml',
+  'file:/repo/contracts/openapi.yaml',
+  'vscode-file://host/repo/contracts/openapi.yaml',
+  '/proc/self/cwd/contracts/openapi.yaml',
+  '/proc/1/root/repo/contracts/openapi.yaml',
+  '${HOME:-/repo}/contracts/openapi.yaml',
+  '$(pwd)/contracts/openapi.yaml',
+  '`pwd`/contracts/openapi.yaml',
+]
+
+function run(args: object) {
+  return guardTools({ write: (_args: object) => 'ran' }, options([])).write(args)
+}
+
+describe('a call that names the contract besides its path', () => {
+  for (const [what, call] of Object.entries(FURTHER))
+    it(`does not run with ${what}`, async () => {
+      assert.equal((await run(call('contracts', 'openapi.yaml', 'contracts/openapi.yaml'))).executed, false)
+      assert.equal((await run(call('notes', 'today.yaml', 'notes/today.yaml'))).executed, true)
+    })
+
+  for (const path of INTO_THE_ROOT)
+    it(`does not run for ${path}`, async () => {
+      assert.equal((await run({ path, content: 'x' })).executed, false)
+    })
+
+  it('runs with members that say how', async () => {
+    const how = { encoding: 'utf-8', mode: 'overwrite', create_dirs: true, description: 'see contracts/openapi.yaml' }
+    assert.equal((await run({ path: 'docs/a.md', content: 'contracts/openapi.yaml', ...how })).executed, true)
+    assert.equal((await run({ path: 'docs/a.md', content: 'x', cwd: '/repo' })).executed, true)
+    assert.equal(
+      (await run({ path: '/repo/docs/a.md', content: 'x', url: 'https://a.example/contracts/openapi.yaml' })).executed,
+      true,
+    )
+  })
+})
+
 function rawTool() {
   const ran: unknown[] = []
   const run = (args: unknown) => ran.push(args)

@@ -2,7 +2,9 @@
 import {
   applyFileChange,
   filePathReadings,
+  furtherPaths,
   isFilePattern,
+  isSameFile,
   namedFiles,
   readFileChanges,
   type ArtifactType,
@@ -61,7 +63,7 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       if (method !== 'tools/call' || !edits.judge || edits.ignore.includes(item)) return false
       const args = params['arguments']
       if (edits.write.includes(item) || readFileChanges(args, null).kind !== 'none') return true
-      return REMOVERS.test(item) && namedFiles(args).length > 0
+      return REMOVERS.test(item) && removedFiles(args).length > 0
     },
     async checksFor(resource, asker, offered) {
       if (!this.mayChangeFiles(resource, asker)) return NO_QUESTIONS
@@ -76,6 +78,8 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
         const named = read.paths.filter((path) => isLookedAt(path, selector))
         return isWriter || named.length > 0 ? unclear(resource, asker, named[0] ?? 'a file') : NO_QUESTIONS
       }
+      const other = furtherContract(args, read.steps, selector)
+      if (other !== null) return unclear(resource, asker, other)
       const reading = createFileReading({
         asker,
         manifest: offered,
@@ -113,9 +117,15 @@ function stepsOf({ item, params }: JudgedMcpRequest, read: FileChanges): ReadSte
   if (read.kind === 'unclear') return read
   if (read.kind === 'changes') return { kind: 'steps', steps: read.changes }
   if (read.kind === 'moved') return { kind: 'steps', steps: [{ ...read, isCopy: COPIERS.test(item) }] }
-  const paths = REMOVERS.test(item) ? namedFiles(params['arguments']) : []
+  const paths = REMOVERS.test(item) ? removedFiles(params['arguments']) : []
   if (paths.length === 0) return { kind: 'unclear', paths }
   return { kind: 'steps', steps: paths.map((path) => ({ kind: 'removed', path })) }
+}
+
+/** The files that a removal names: by known members, or else by any other. */
+function removedFiles(args: unknown): readonly string[] {
+  const known = namedFiles(args)
+  return known.length > 0 ? known : (furtherPaths(args, [])?.named ?? [])
 }
 
 const COPIERS = /copy|duplicate/i
@@ -127,6 +137,22 @@ function pathsOf(step: FileStep): readonly string[] {
 /** The target, and the file in it where it is a folder. */
 function targetsOf({ from, to }: Extract<FileStep, { readonly kind: 'moved' }>): readonly string[] {
   return [to, `${to.replace(/\/+$/, '')}/${from.split(/[\\/]/).at(-1) ?? ''}`]
+}
+
+/**
+ * A contract that the arguments may name besides the files of the steps; null: none. The contracts among these are
+ * judged as the server reads them, with the same arguments.
+ */
+function furtherContract(args: unknown, steps: readonly FileStep[], selector: ContractSelector): string | null {
+  const own = [...new Set(steps.flatMap((step) => (step.kind === 'moved' ? [step.from, step.to] : [step.path])))]
+  const judged = own.filter((path) => isLookedAt(path, selector))
+  const unjudged = own.filter((path) => !judged.includes(path))
+  const further = furtherPaths(args, own, unjudged)
+  if (further === null) return own[0] ?? 'a file'
+  const found = [...further.named, ...further.joined, ...further.loose].find(
+    (path) => isLookedAt(path, selector) && !judged.some((one) => isSameFile(one, path)),
+  )
+  return found ?? null
 }
 
 /** Of one folder; a call that moves or removes more contracts is not followed. */
