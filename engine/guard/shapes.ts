@@ -66,8 +66,7 @@ const MAX_DEPTH = 64
  */
 function copyOf(value: unknown, depth = 0): { readonly value: unknown } | null {
   if (typeof value !== 'object' || value === null) return isCallable(value) ? null : { value }
-  const isPlain = Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value))
-  if (!isPlain || depth > MAX_DEPTH) return null
+  if (isCollection(value) || !isPlain(value) || depth > MAX_DEPTH) return null
   const members: [string, unknown][] = []
   for (const [name, member] of Object.entries(value)) {
     const copy = copyOf(member, depth + 1)
@@ -154,18 +153,21 @@ function withMembers(
   const guardedItem = (value: unknown): unknown => (holdsRunner(value) ? wrapped(value) : value)
   const copied = (inner: Collection): unknown =>
     inner instanceof Map
-      ? new Map([...inner].map(([name, value]) => [name, guardedItem(value)]))
+      ? new Map([...inner].map(([name, value]) => [guardedItem(name), guardedItem(value)]))
       : new Set([...inner].map(guardedItem))
   /** Every way of reading a member returns what `get` returns. No member can be replaced. */
   const proxyOf = (inner: object): unknown => {
     const read = (member: string | symbol, receiver?: unknown): unknown => {
       const value: unknown = Reflect.get(inner, member, receiver ?? inner)
-      if (isCallable(value)) return guarded(member, (...args) => Reflect.apply(value, inner, args)) ?? value
+      if (isCallable(value)) {
+        const run = guarded(member, (...args) => Reflect.apply(value, inner, args))
+        return run ?? (member !== 'constructor' && holdsRunner(value) ? wrapped(value) : value)
+      }
       const other = replaced(member, value)
       if (other !== value) return other
       return !SCHEMAS.has(member) && holdsRunner(value) ? wrapped(value) : value
     }
-    const shell: object = Array.isArray(inner) ? [] : Object.create(Object.getPrototypeOf(inner))
+    const shell: object = shellOf(inner)
     const proxy: object = new Proxy(shell, {
       get: (_, member, receiver) => read(member, receiver),
       has: (_, member) => Reflect.has(inner, member),
@@ -190,6 +192,12 @@ function withMembers(
   return wrapped(target)
 }
 
+/** What a proxy stands for as to its type; nothing is read of it. */
+function shellOf(inner: object): object {
+  if (isCallable(inner)) return (...args: unknown[]) => Reflect.apply(inner, undefined, args)
+  return Array.isArray(inner) ? [] : Object.create(Object.getPrototypeOf(inner))
+}
+
 /** What was made here needs no further guard. */
 const GUARDED = new WeakSet<object>()
 
@@ -212,11 +220,31 @@ const SCHEMAS: ReadonlySet<string | symbol> = new Set([
 /**
  * Whether a value leads to something that runs a tool: its constructor arguments (`lc_kwargs`), a tool within a tool.
  */
-function holdsRunner(value: unknown, depth = 0): value is object {
-  if (typeof value !== 'object' || value === null || depth > 4 || GUARDED.has(value)) return false
-  if (isCollection(value)) return [...value.values()].some((member) => holdsRunner(member, depth + 1))
+function holdsRunner(value: unknown, depth = 0, seen = new Set<object>()): value is object {
+  if (isCallable(value)) return !seen.has(value) && runsByMember(value, depth, seen.add(value))
+  if (typeof value !== 'object' || value === null || depth > 4 || GUARDED.has(value) || seen.has(value)) return false
+  seen.add(value)
+  const isHeld = (member: unknown): boolean => holdsRunner(member, isPlain(value) ? depth : depth + 1, seen)
+  if (isCollection(value)) return [...value.entries()].flat().some(isHeld)
   if (hasRunner(value)) return true
-  return Object.entries(value).some(([name, member]) => !SCHEMAS.has(name) && holdsRunner(member, depth + 1))
+  const names = isPlain(value) ? Reflect.ownKeys(value) : Object.keys(value)
+  return names.some((name) => {
+    const member: unknown = SCHEMAS.has(name) ? null : Reflect.get(value, name)
+    return (isPlain(value) && isCallable(member) && isRunner(name)) || isHeld(member)
+  })
+}
+
+/** A function that has a way to run a tool among its own members. Every function has the inherited `call`. */
+function runsByMember(value: Callable, depth: number, seen: Set<object>): boolean {
+  return Object.keys(value).some((name) => {
+    const member: unknown = Reflect.get(value, name)
+    return (isCallable(member) && isRunner(name)) || holdsRunner(member, depth + 1, seen)
+  })
+}
+
+/** A mere holder of values, as literals make it: looked through in any depth, by every name. */
+function isPlain(value: object): boolean {
+  return isCollection(value) || Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value))
 }
 
 /** Frameworks pass an object, its JSON text (OpenAI), or a whole tool call around it (LangChain). */

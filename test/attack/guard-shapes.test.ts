@@ -47,6 +47,35 @@ const WAYS: readonly (readonly [what: string, tool: (run: Run) => object, way: (
     (tool) => member(member(tool, 'function'), 'function'),
   ],
   [
+    'a deep member',
+    (run) => ({ execute: run, a: { b: { c: { d: { e: { f: { run } } } } } } }),
+    (tool) => ['a', 'b', 'c', 'd', 'e', 'f', 'run'].reduce(member, tool),
+  ],
+  [
+    'a member of a function',
+    (run) => ({ execute: run, also: Object.assign(() => null, { run }) }),
+    (tool) => member(member(tool, 'also'), 'run'),
+  ],
+  [
+    'a member of a symbol',
+    (run) => ({ execute: run, box: { [HIDDEN]: { run } } }),
+    (tool) => member(member(member(tool, 'box'), HIDDEN), 'run'),
+  ],
+  [
+    'a symbol within',
+    (run) => ({ execute: run, box: { [HIDDEN]: run } }),
+    (tool) => member(member(tool, 'box'), HIDDEN),
+  ],
+  [
+    'a key of a Map',
+    (run) => ({ execute: run, all: new Map([[{ fn: run }, 1]]) }),
+    (tool) => {
+      const all = member(tool, 'all')
+      assert.ok(all instanceof Map)
+      return member([...all.keys()][0], 'fn')
+    },
+  ],
+  [
     'itself',
     (run) => ({
       execute: run,
@@ -59,7 +88,7 @@ const WAYS: readonly (readonly [what: string, tool: (run: Run) => object, way: (
 ]
 
 function member(value: unknown, name: string | symbol): unknown {
-  assert.ok(typeof value === 'object' && value !== null)
+  assert.ok((typeof value === 'object' && value !== null) || typeof value === 'function')
   return Reflect.get(value, name)
 }
 
