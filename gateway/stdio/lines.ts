@@ -54,3 +54,25 @@ export class LineReader {
 export function isSeveralLines(line: Buffer): boolean {
   return line.includes(CARRIAGE_RETURN) || line.includes(LINE_FEED)
 }
+
+/** Characters at which some readers end a line (Node.js `readline`, Python `splitlines`), and their escapes in JSON. */
+const OTHER_ENDS = [
+  ['\u0085', '\\u0085'],
+  ['\u2028', '\\u2028'],
+  ['\u2029', '\\u2029'],
+].map(([character = '', escape = '']) => [Buffer.from(character), escape] as const)
+
+function latin1(bytes: Buffer): string {
+  return bytes.toString('latin1')
+}
+
+/** The same message as one line for every reader. JSON has these characters only in texts, where an escape means the same. */
+export function asOneLine(line: Buffer): Buffer {
+  const present = OTHER_ENDS.filter(([bytes]) => line.includes(bytes))
+  if (present.length === 0) return line
+  // Byte for byte, so that every other byte stays.
+  return Buffer.from(
+    present.reduce((text, [bytes, escape]) => text.replaceAll(latin1(bytes), escape), latin1(line)),
+    'latin1',
+  )
+}

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { FRAME, FrameReader, MAX_MESSAGE, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
-import { LineReader } from './lines.ts'
+import { asOneLine, LineReader } from './lines.ts'
 import { failureOf, readSent, type IdText } from './messages.ts'
 
 /** A server, whatever carries its lines. */
@@ -173,7 +173,7 @@ class Wrapper {
   #write(stream: Writable | null, line: Buffer): void {
     if (stream === null || stream.destroyed || stream.writableEnded) return
     stream.cork()
-    stream.write(line)
+    stream.write(asOneLine(line))
     const isFree = stream.write('\n')
     stream.uncork()
     if (isFree || this.#socket === null) return

@@ -13,6 +13,7 @@ import {
   type LineClient,
 } from '../../fakes/desk.ts'
 import { runProgram } from '../../fakes/programs.ts'
+import { at } from '../../json.ts'
 import { until } from '../../fakes/until.ts'
 
 const TOOL_NAMES = ['echo', 'big', 'crash', 'silent', 'noise', 'steps', 'ask', 'received']
@@ -108,6 +109,22 @@ test('a line that some servers read as two messages is not forwarded', async (t)
   const seen = textIn(await call(client, 'r', 'received'))
   assert.doesNotMatch(seen, /crash/)
 })
+
+for (const end of ['\u0085', '\u2028', '\u2029'])
+  test(`a message with U+${end.charCodeAt(0).toString(16).padStart(4, '0')} is one line to every server and client`, async (t) => {
+    const client = await started(startDesk(t), offer(t))
+    const hidden = '{"jsonrpc":"2.0","id":"h","method":"tools/call","params":{"name":"crash"}}'
+    const a = `\\${end}é${hidden}${end}`
+    assert.deepEqual(JSON.parse(String(at(await call(client, 'e', 'echo', { a }), 'result', 'content', 0, 'text'))), {
+      a,
+    })
+    const received: unknown = JSON.parse(
+      String(at(await call(client, 'r', 'received'), 'result', 'content', 0, 'text')),
+    )
+    assert.ok(Array.isArray(received))
+    assert.ok(!received.some((line) => String(line).includes(end)))
+    assert.ok(received.every((line) => String(line).startsWith('{"')))
+  })
 
 test('a message that is no JSON gets the error of JSON-RPC, and a line of the server that is none is not forwarded', async (t) => {
   const client = await started(startDesk(t), offer(t))
