@@ -29,8 +29,11 @@ export function furtherPaths(
   starts: readonly string[] = paths,
 ): FurtherPaths | null {
   const own: ReadonlySet<string> = new Set(paths)
-  const texts = placedTexts(args, '', 0).filter(({ text }) => !own.has(text) && text.trim() !== '')
-  if (texts.length * paths.length > MAX_JOINED) return null
+  const given = placedTexts(args, '', 0).filter(({ text }) => !own.has(text) && text.trim() !== '')
+  const texts = given.filter(({ text }) => text.length <= MAX_LENGTH)
+  if (given.some(({ member, text }) => text.length > MAX_LENGTH && PLACE.test(member))) return null
+  const letters = texts.reduce((sum, { text }) => sum + text.length, 0)
+  if (texts.length * paths.length > MAX_JOINED || letters * paths.length > MAX_LETTERS) return null
   const named = [...new Set(texts.filter(isNamed).map(({ text }) => text))].filter((text) => !/^https?:/i.test(text))
   const others = texts.filter((one) => !isNamed(one)).map(({ text }) => text)
   const withPaths = (ends: readonly string[]): readonly string[] =>
@@ -42,7 +45,11 @@ function isNamed({ member, text }: PlacedText): boolean {
   return PLACE.test(member) || PATH_FORM.test(text.trim())
 }
 
-const MAX_JOINED = 2000
+/** A longer text is no path that a system opens. */
+const MAX_LENGTH = 4096
+/** Each is read in many ways: together a second at most. */
+const MAX_JOINED = 1000
+const MAX_LETTERS = 50_000
 
 function joinedPaths(path: string, text: string): readonly string[] {
   const [, folder = '', name = ''] = /^(.*[/\\])?([^/\\]*)$/s.exec(path) ?? []

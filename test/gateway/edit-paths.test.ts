@@ -211,6 +211,13 @@ describe('a call that names the contract besides its path', () => {
       assert.equal((await run({ path, content: 'x' })).executed, false)
     })
 
+  it('does not run with more texts than are looked at, nor with a place that is too long', async () => {
+    const tags = Array.from({ length: 2000 }, (_, index) => `tag/${index}`)
+    assert.equal((await run({ path: 'docs/a.md', content: 'x', tags })).executed, false)
+    assert.equal((await run({ path: 'docs/a.md', content: 'x', target: 'a/'.repeat(100_000) })).executed, false)
+    assert.equal((await run({ path: 'docs/a.md', content: 'x', note: 'a/'.repeat(100_000) })).executed, true)
+  })
+
   it('runs with members that say how', async () => {
     const how = { encoding: 'utf-8', mode: 'overwrite', create_dirs: true, description: 'see contracts/openapi.yaml' }
     assert.equal((await run({ path: 'docs/a.md', content: 'contracts/openapi.yaml', ...how })).executed, true)
