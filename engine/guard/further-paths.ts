@@ -61,11 +61,13 @@ function joinedPaths(path: string, text: string): readonly string[] {
 /** Member names of places, in any letters and with any separators. */
 const PLACE =
   /path|file|dir|folder|cwd|root|base|dest|target|output|^out$|workspace|ur[il]|rename|move|copy|link|^(?:to|as|into)$/i
-const PATH_FORM = /[/\\]|^[^\s.]*\.\w{1,16}$/
+/** A slash, or an ending that begins with a letter. Dates, times, numbers of versions and addresses of people are none. */
+const PATH_FORM = /^(?=.*\p{L}).*[/\\]|^[^\s.@]*\.[a-z]\w{0,15}$/isu
 /** Members that say how, why or in which version. */
 const HOW: ReadonlySet<string> = new Set([
   ...(['encoding', 'mode', 'command', 'description', 'explanation', 'instruction', 'instructions', 'reason'] as const),
   ...(['language', 'eol', 'type', 'title', 'message', 'comment', 'id'] as const),
+  ...(['mimeType', 'mime_type', 'contentType', 'content_type', 'mediaType', 'media_type', 'charset'] as const),
   // Where a version of the file is, not which file.
   ...(['owner', 'repo', 'branch', 'ref', 'sha'] as const),
 ])

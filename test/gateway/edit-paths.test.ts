@@ -1,7 +1,13 @@
 /** Calls that name a contract in another way than plainly: the guard and the proxy judge or refuse them, and never let them run unjudged. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { filePathReadings, guardTools, readFileChanges, type GuardOptions } from '../../engine/internal.ts'
+import {
+  filePathReadings,
+  furtherPaths,
+  guardTools,
+  readFileChanges,
+  type GuardOptions,
+} from '../../engine/internal.ts'
 
 const SPELLINGS = [
   'contracts/openapi.yaml',
@@ -216,6 +222,13 @@ describe('a call that names the contract besides its path', () => {
     assert.equal((await run({ path: 'docs/a.md', content: 'x', tags })).executed, false)
     assert.equal((await run({ path: 'docs/a.md', content: 'x', target: 'a/'.repeat(100_000) })).executed, false)
     assert.equal((await run({ path: 'docs/a.md', content: 'x', note: 'a/'.repeat(100_000) })).executed, true)
+  })
+
+  it('finds no place in media types, versions, times, dates and addresses of people', () => {
+    const texts = { mimeType: 'text/markdown', since: '1.2', at: '2026-01-01T00:00:00.000Z', on: '01/02/2026' }
+    const args = { path: 'docs/a.md', content: 'x', ...texts, by: 'a@b.example' }
+    assert.deepEqual(furtherPaths(args, ['docs/a.md'])?.named, [])
+    assert.deepEqual(furtherPaths({ ...args, on: 'b.md' }, ['docs/a.md'])?.named, ['b.md'])
   })
 
   it('runs with members that say how', async () => {
