@@ -7,12 +7,11 @@ import { ValueSet, valueKey } from '../equality.ts'
 import { isFormed, KEYWORD_FORMS, type KeywordForm } from '../keyword-forms.ts'
 import { inAnyLanguage } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
-import { itemsOf, locateNamed, membersOf, textsOf } from '../subschemas.ts'
+import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
 import { isDangling, resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 import { exampleOf } from './formats.ts'
 import { JSON_TYPES, NO_NAMES, type Bound, type Constraint, type ProofSide, type SchemaNode } from './model.ts'
 import { unevaluatedBounds } from './unevaluated.ts'
-import { UnusedNames } from './unused-names.ts'
 
 /** Whose values are compared: what callers send, what they get, or what both write and read. */
 export type Usage = 'request' | 'response' | 'shared'
@@ -203,7 +202,6 @@ export class SchemaNodes {
   readonly #reading: SchemaReading
   readonly #nodes = new Map<JsonRecord, SchemaNode>()
   readonly #negations = new Map<number, SchemaNode>()
-  readonly #unused = new UnusedNames(this)
   readonly anything: SchemaNode
   readonly nothing: SchemaNode
   /** The nodes around a `not`; null for those that are in none. */
@@ -275,27 +273,6 @@ export class SchemaNodes {
     return this.#list(schema, 'allOf').some((item) => this.#isUnused(resolveSchema(item, this.source), depth + 1))
   }
 
-  #withoutUnused(owner: ResolvedSchema, constraints: readonly Constraint[]): readonly Constraint[] {
-    return this.usage === 'shared' ? constraints : this.#unused.without(constraints, this.#unusedNames(owner))
-  }
-
-  /** Names that a schema, or a part of it, marks as not carried. */
-  #unusedNames(owner: ResolvedSchema): ReadonlySet<string> {
-    const names = new Set<string>()
-    const parts = new Map([[owner.value, owner]])
-    // Grows while it is gone through.
-    for (const part of parts.values()) {
-      const members = membersOf(part.value, 'properties')
-      const propertyAt = locateNamed(part, members, 'properties')
-      for (const name in members) if (this.#isUnused(resolveSchema(propertyAt(name), this.source))) names.add(name)
-      for (const item of this.#list(part, 'allOf')) {
-        const resolved = resolveSchema(item, this.source)
-        parts.set(resolved.value, resolved)
-      }
-    }
-    return names
-  }
-
   #list(owner: ResolvedSchema, keyword: string): readonly Located[] {
     const at = stepInto(owner.at, keyword)
     return itemsOf(owner.value, keyword).map((value, index) => ({
@@ -331,14 +308,6 @@ export class SchemaNodes {
     if (parts & PARTS.dynamic) readDynamic(value, constraints)
     if (parts & PARTS.unevaluated) this.#readUnevaluated(owner, constraints)
     if (parts & MALFORMED) readMalformed(value, constraints)
-    return this.#withNull(
-      owner,
-      isNullable,
-      parts & PARTS.combined ? this.#withoutUnused(owner, constraints) : constraints,
-    )
-  }
-
-  #withNull({ value }: ResolvedSchema, isNullable: boolean, constraints: readonly Constraint[]): readonly Constraint[] {
     const isPlain = value.enum === undefined && value.const === undefined && !hasCombined(value)
     // What is said beside it does not take null away again: it is about the whole (OpenAPI 3.0.3 §4.7.24.1).
     if (!isNullable || isPlain || this.#around !== null) return constraints

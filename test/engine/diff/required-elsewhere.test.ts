@@ -34,7 +34,6 @@ function found(place: 'request' | 'response', schemaOf: (property: object) => ob
   return compared.value.groups.map(({ rule, level }) => `${level} ${rule}`)
 }
 
-const asObject = (schema: object): object => ({ type: 'object', ...schema })
 const readOnly = { ...TEXT, readOnly: true }
 
 for (const [name, schemaOf] of Object.entries(SCHEMAS)) {
@@ -43,50 +42,6 @@ for (const [name, schemaOf] of Object.entries(SCHEMAS)) {
     const [sent, answered] = [found('request', schemaOf, readOnly, TEXT), found('response', schemaOf, TEXT, writeOnly)]
     assert.deepEqual(sent, ['breaking request-required-property-became-not-read-only'])
     assert.deepEqual(answered, ['breaking response-required-property-became-write-only'])
-  })
-}
-
-const marked = { properties: { id: { readOnly: true } } }
-const other = { properties: { z: TEXT } }
-
-/** Two schemas of a request, and what is found of the change from the first to the second, and back. */
-const MARKED: Readonly<Record<string, readonly [object, object, readonly string[], readonly string[]]>> = {
-  'the part with the mark goes': [
-    { ...NEEDED, properties: { id: TEXT }, allOf: [marked, other] },
-    { ...NEEDED, properties: { id: TEXT }, allOf: [other] },
-    ['breaking request-body-values-refused', 'dangerous request-body-all-of-removed'],
-    ['info request-body-all-of-added'],
-  ],
-  'the mark goes with the property of its part': [
-    { ...NEEDED, properties: { id: TEXT }, allOf: [{ properties: { ...marked.properties, z: TEXT } }] },
-    { ...NEEDED, properties: { id: TEXT }, allOf: [other] },
-    ['breaking request-body-values-refused'],
-    [],
-  ],
-  'a part requires what another one marks': [
-    { allOf: [{ properties: { id: readOnly } }, other] },
-    { allOf: [{ properties: { id: readOnly } }, { ...other, ...NEEDED }] },
-    ['info request-property-became-required'],
-    ['info request-property-became-optional'],
-  ],
-  'an alternative requires what the schema around it marks': [
-    { properties: { id: readOnly }, anyOf: [other] },
-    { properties: { id: readOnly }, anyOf: [{ ...other, ...NEEDED }] },
-    ['info request-property-became-required'],
-    ['info request-property-became-optional'],
-  ],
-  'the property moves into a part': [
-    { ...NEEDED, properties: { id: readOnly } },
-    { ...NEEDED, allOf: [{ properties: { id: readOnly } }] },
-    [],
-    [],
-  ],
-}
-
-for (const [name, [before, after, there, back]] of Object.entries(MARKED)) {
-  test(`required and marked in different parts: ${name}`, () => {
-    assert.deepEqual(found('request', asObject, before, after), there)
-    assert.deepEqual(found('request', asObject, after, before), back)
   })
 }
 
