@@ -13,7 +13,7 @@ export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   'dependencies',
 ])
 
-/** Members that contain values, whatever their keys are. */
+/** Members that contain values, whatever their keys are. A value there that looks like a reference is none. */
 export const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example'])
 
 /** Keywords that admit and refuse nothing. Many of them occur in other documents. */

@@ -6,6 +6,7 @@ import { byCodeUnit } from '../common/code-unit-order.ts'
 import type { UnresolvedReference } from '../model/format.ts'
 import { isRecord, pointerOf, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
 import { pointerToken, pointerFragment } from '../common/json-pointer.ts'
+import { NAMED_SCHEMAS, VALUES } from './schema-keywords.ts'
 import { REFERENCE_MEMBERS, surveyJson, type SurveyedReferences } from './json-survey.ts'
 
 export type { UnresolvedReference } from '../model/format.ts'
@@ -28,17 +29,9 @@ interface ReferringDocument {
   baseOf?(from: Located): string
 }
 
-/** Members whose values are data. A value there that looks like a reference is none. */
-export const DATA: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'enum', 'const'])
-
 /** Members that map names to parts: there `default` is an ordinary name. */
 export const NAMED_PARTS: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  '$defs',
-  'definitions',
-  'dependentSchemas',
-  'dependencies',
+  ...NAMED_SCHEMAS,
   'responses',
   'headers',
   'parameters',
@@ -157,7 +150,7 @@ function pushParts(value: object, { located, isNamed }: SearchedPart, open: Sear
   const { at, document } = located
   for (const [name, child] of Object.entries(value)) {
     if (typeof child !== 'object' || child === null) continue
-    if (!isNamed && !Array.isArray(value) && (DATA.has(name) || name.startsWith('x-'))) continue
+    if (!isNamed && !Array.isArray(value) && (VALUES.has(name) || name.startsWith('x-'))) continue
     const isNamedChild = !isNamed && NAMED_PARTS.has(name) && isRecord(child)
     open.push({ located: { value: child, at: stepInto(at, name), document }, isNamed: isNamedChild })
   }

@@ -1,6 +1,6 @@
 /** Header fields whose names only some servers take for those that decide: CGI, FastCGI, WSGI and PHP have one letter for many signs. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { FREE_PORTS } from '../fakes/gateway.ts'
 import { startHttpUpstream } from '../fakes/http-upstream.ts'
 import { startPetRoute } from '../fakes/pet-route.ts'
@@ -38,7 +38,7 @@ const SPELLINGS = DECIDING.flatMap((name) => [
 
 const OTHER = [{ when: "request.path == '/b'", action: 'deny' }]
 
-test('a field that some server takes for one that decides is refused', async (t) => {
+async function startMapped(t: TestContext) {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   t.after(() => upstream.close())
   const proxy = await startProxy({
@@ -54,6 +54,11 @@ test('a field that some server takes for one that decides is refused', async (t)
     ],
   })
   t.after(() => proxy.close())
+  return { upstream, proxy }
+}
+
+test('a field that some server takes for one that decides is refused', async (t) => {
+  const { upstream, proxy } = await startMapped(t)
   for (const name of SPELLINGS) {
     const head = `POST /a HTTP/1.1\nHost: a\n${name}: 1\nContent-Length: 0`
     assert.equal(statusOf(await exchangeBytes(proxy.url, requestText(head))), 400, name)
@@ -66,21 +71,7 @@ test('a field that some server takes for one that decides is refused', async (t)
 })
 
 test('a field that states another path, or a part of it to cut off, reaches no server', async (t) => {
-  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
-  t.after(() => upstream.close())
-  const proxy = await startProxy({
-    routes: [
-      {
-        name: 'it',
-        match: { path: '/' },
-        upstream: upstream.origin,
-        protocol: 'mapped',
-        otherwise: 'pass',
-        map: OTHER,
-      },
-    ],
-  })
-  t.after(() => proxy.close())
+  const { upstream, proxy } = await startMapped(t)
   const names = [
     'X-Original-URL',
     'X-Rewrite-URL',

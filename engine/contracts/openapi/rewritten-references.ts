@@ -1,6 +1,7 @@
 /** Copies a part of an OpenAPI document with rewritten references. */
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
-import { DATA, NAMED_PARTS } from '../unresolved.ts'
+import { VALUES } from '../schema-keywords.ts'
+import { NAMED_PARTS } from '../unresolved.ts'
 
 interface ReferenceMoves {
   /** A `$ref` as written → the new one. */
@@ -25,7 +26,7 @@ function rewritten(value: unknown, isNamed: boolean, moves: ReferenceMoves): unk
   if (!isRecord(value)) return value
   const members = Object.entries(value).map(([name, child]): [string, unknown] => {
     if (isNamed) return [name, rewritten(child, false, moves)]
-    if (DATA.has(name) || name.startsWith('x-')) return [name, child]
+    if (VALUES.has(name) || name.startsWith('x-')) return [name, child]
     if (FIXED.has(name) && typeof child === 'string') moves.fixed(name)
     if (name === '$ref' && typeof child === 'string') return [name, moves.ref(child)]
     if (name === 'discriminator' && isRecord(child)) return [name, discriminator(child, moves)]
