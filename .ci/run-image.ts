@@ -113,7 +113,7 @@ try {
   assert.match(readFileSync(join(work, 'contracts.xml'), 'utf8'), /failures="1"/)
   const stranger = runDockerLine('65532:65532')
   assert.equal(stranger.status, 2, stranger.stdout)
-  assert.match(stranger.stderr, /it belongs to another user; run preflight as its owner/)
+  assert.match(stranger.stderr, /the folder \/work belongs to another user; run preflight as its owner/)
 
   // The probe runs in the container's network: another program in the same namespaces.
   const serving = spawn(
