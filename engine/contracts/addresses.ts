@@ -116,9 +116,8 @@ function registerAddress(
   if (stated !== null && stated !== '') {
     const resolved = resolveUri(stated, base)
     // Up to draft 7 an `$id` that is a fragment only names the schema within its document.
-    if (stated.startsWith('#')) {
-      if (base !== '') registerSchema(addressed, `${base}#${stated.slice(1)}`, schema)
-    } else {
+    if (stated.startsWith('#')) registerSchema(addressed, `${base}#${stated.slice(1)}`, schema)
+    else {
       uri = resolved.uri
       registerSchema(addressed, uri, schema)
       resources.push({ uri, schema, pointer: pointerOf(schema.at) })

@@ -21,6 +21,7 @@ import {
   KEYWORD_FORMS,
   type KeywordForm,
 } from '../schema/keyword-forms.ts'
+import { draftHas } from './schema-drafts.ts'
 
 export interface MalformedPart {
   readonly located: Located
@@ -121,6 +122,17 @@ export const KEYWORDS: Members<SchemaKind> = {
   // In Swagger 2.0 the name of the property alone.
   discriminator: { ...one('discriminator'), admits: isText, form: 'an object or a text' },
   xml: one('xml'),
+}
+
+/** The keywords whose values have fewer forms in the draft that a schema states than in all drafts together. */
+export function keywordsOfDraft(stated: string | null): Members<SchemaKind> {
+  const forms: Record<string, PartFormOf<SchemaKind>> = {}
+  for (const bound of ['exclusiveMaximum', 'exclusiveMinimum']) {
+    if (!draftHas(stated, bound, true)) forms[bound] = NUMBER
+    if (!draftHas(stated, bound, 0)) forms[bound] = FLAG
+  }
+  if (!draftHas(stated, 'items', [])) forms['items'] = one('schema')
+  return forms
 }
 
 /** The keywords that hold no schema, for objects that are schemas of one plain value. */

@@ -4,6 +4,7 @@ import type { SchemaSource } from '../schema/source.ts'
 import {
   FLAG,
   KEYWORDS,
+  keywordsOfDraft,
   list,
   malformedParts,
   needed,
@@ -14,7 +15,10 @@ import {
   TEXT,
   TEXTS,
   type MalformedPart,
+  type PartTable,
 } from './malformed-parts.ts'
+import { DRAFTS } from './schema-drafts.ts'
+import { draftOf } from './schema-keywords.ts'
 
 /** Texts that models read. */
 const DESCRIBED = { title: TEXT, description: TEXT } as const
@@ -37,53 +41,65 @@ const OF_ITEMS = { ...DESCRIBED, icons: list('icon'), _meta: one('other') } as c
 
 const OF_RESOURCES = { ...OF_ITEMS, name: needed(TEXT), mimeType: TEXT, annotations: one('annotations') } as const
 
-const PARTS = partTable(
-  {
-    // The schemas of a tool are documents of their own.
-    tools: {
-      ...OF_ITEMS,
-      inputSchema: needed(primitiveForm('an object', isRecord)),
-      annotations: one('hints'),
-      execution: one('execution'),
-      securitySchemes: list('security scheme'),
-      strict: FLAG,
-    },
-    hints: {
-      title: TEXT,
-      readOnlyHint: FLAG,
-      destructiveHint: FLAG,
-      idempotentHint: FLAG,
-      openWorldHint: FLAG,
-    },
-    execution: { taskSupport: TEXT },
-    'security scheme': { type: TEXT, scopes: TEXTS },
-    icon: { src: needed(TEXT), mimeType: TEXT, sizes: TEXTS, theme: THEME },
-    prompts: { ...OF_ITEMS, arguments: list('argument') },
-    argument: { ...DESCRIBED, name: needed(TEXT), required: FLAG },
-    resources: { ...OF_RESOURCES, size: NUMBER },
-    resourceTemplates: OF_RESOURCES,
-    annotations: { audience: ROLES, priority: SHARE, lastModified: TIME },
-    session: {
-      capabilities: one('other'),
-      serverInfo: one('identity'),
-      instructions: TEXT,
-      protocolVersion: TEXT,
-      supportedVersions: TEXTS,
-      cacheScope: TEXT,
-    },
-    identity: { ...OF_ITEMS, name: needed(TEXT), version: needed(TEXT), websiteUrl: TEXT },
-    other: {},
-    schema: DESCRIBED,
-    'tool schema': { ...KEYWORDS, ...DESCRIBED, type: needed(OBJECT) },
+const PARTS = partTable({
+  // The schemas of a tool are documents of their own.
+  tools: {
+    ...OF_ITEMS,
+    inputSchema: needed(primitiveForm('an object', isRecord)),
+    annotations: one('hints'),
+    execution: one('execution'),
+    securitySchemes: list('security scheme'),
+    strict: FLAG,
   },
-  /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/,
-)
+  hints: {
+    title: TEXT,
+    readOnlyHint: FLAG,
+    destructiveHint: FLAG,
+    idempotentHint: FLAG,
+    openWorldHint: FLAG,
+  },
+  execution: { taskSupport: TEXT },
+  'security scheme': { type: TEXT, scopes: TEXTS },
+  icon: { src: needed(TEXT), mimeType: TEXT, sizes: TEXTS, theme: THEME },
+  prompts: { ...OF_ITEMS, arguments: list('argument') },
+  argument: { ...DESCRIBED, name: needed(TEXT), required: FLAG },
+  resources: { ...OF_RESOURCES, size: NUMBER },
+  resourceTemplates: OF_RESOURCES,
+  annotations: { audience: ROLES, priority: SHARE, lastModified: TIME },
+  session: {
+    capabilities: one('other'),
+    serverInfo: one('identity'),
+    instructions: TEXT,
+    protocolVersion: TEXT,
+    supportedVersions: TEXTS,
+    cacheScope: TEXT,
+  },
+  identity: { ...OF_ITEMS, name: needed(TEXT), version: needed(TEXT), websiteUrl: TEXT },
+  other: {},
+})
 
-/** By pointer within the item, session or schema. */
+/** By pointer within the item or session. */
 export function malformedMcpParts(
   located: Located,
-  kind: 'tools' | 'prompts' | 'resources' | 'resourceTemplates' | 'session' | 'tool schema',
-  { resolve }: Pick<SchemaSource, 'resolve'> = { resolve: () => null },
+  kind: 'tools' | 'prompts' | 'resources' | 'resourceTemplates' | 'session',
 ): ReadonlyMap<string, MalformedPart> {
-  return malformedParts(PARTS, { located, kind, resolve })
+  return malformedParts(PARTS, { located, kind, resolve: () => null })
+}
+
+function schemaParts(draft: string | null): PartTable {
+  const schema = { ...keywordsOfDraft(draft), ...DESCRIBED }
+  const parts = { schema, 'tool schema': { ...KEYWORDS, ...schema, type: needed(OBJECT) } }
+  return partTable(parts, /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/)
+}
+
+const ANY_SCHEMA_PARTS = schemaParts(null)
+const SCHEMA_PARTS: ReadonlyMap<string, PartTable> = new Map(DRAFTS.map((draft) => [draft, schemaParts(draft)]))
+
+/** By pointer within the schema of a tool. */
+export function malformedToolSchema(
+  located: Located,
+  { resolve }: Pick<SchemaSource, 'resolve'>,
+): ReadonlyMap<string, MalformedPart> {
+  const draft = isRecord(located.value) ? draftOf(located.value['$schema']) : null
+  return malformedParts(SCHEMA_PARTS.get(draft ?? '') ?? ANY_SCHEMA_PARTS, { located, kind: 'tool schema', resolve })
 }

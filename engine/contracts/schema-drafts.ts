@@ -3,12 +3,18 @@
  * draft ignores what it does not know (JSON Schema Core draft-07 §6.4). A file or part may state another draft than the
  * document: whether siblings of its `$ref` count is then written in the form that the document's draft has for it.
  */
+import { isBoolean, isNumber } from '../schema/keyword-forms.ts'
 import { isRecord, type JsonRecord } from '../schema/located.ts'
 import { hasMeaningfulSibling, SILENT_SIBLINGS, type SchemaDialect } from '../schema/source.ts'
 import { dialectOf, draftOf, NAMED_SCHEMAS, VALUES } from './schema-keywords.ts'
 
-/** Keywords by the draft that introduced them, oldest first. */
-const INTRODUCED: readonly (readonly [draft: string, keywords: readonly string[]])[] = [
+/** Drafts of JSON Schema, oldest first. */
+export const DRAFTS = ['draft-03', 'draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12'] as const
+
+type Draft = (typeof DRAFTS)[number]
+
+/** Keywords by the draft that introduced them. */
+const INTRODUCED: readonly (readonly [draft: Draft, keywords: readonly string[]])[] = [
   ['draft-06', ['const', 'contains', 'propertyNames']],
   ['draft-07', ['if', 'then', 'else', 'contentEncoding', 'contentMediaType']],
   [
@@ -26,51 +32,102 @@ const INTRODUCED: readonly (readonly [draft: string, keywords: readonly string[]
   ['2020-12', ['prefixItems', '$dynamicRef']],
 ]
 
+type Holds = (value: unknown) => boolean
+
+/**
+ * Keywords that only some drafts have, or have with some values. Documents of one draft keep them, as many readers do. A
+ * document that moves to another draft loses them.
+ */
+const LIMITED: readonly (readonly [keyword: string, first: Draft, last: Draft, holds?: Holds])[] = [
+  ['id', 'draft-03', 'draft-04'],
+  ['$id', 'draft-06', '2020-12'],
+  ['$id', 'draft-06', 'draft-07', isFragment],
+  ['$anchor', '2019-09', '2020-12'],
+  ['$recursiveRef', '2019-09', '2019-09'],
+  ['$recursiveAnchor', '2019-09', '2019-09'],
+  ['$dynamicAnchor', '2020-12', '2020-12'],
+  ['dependencies', 'draft-03', 'draft-07'],
+  ['additionalItems', 'draft-03', '2019-09'],
+  ['items', 'draft-03', '2019-09', Array.isArray],
+  ['exclusiveMaximum', 'draft-03', 'draft-04', isBoolean],
+  ['exclusiveMinimum', 'draft-03', 'draft-04', isBoolean],
+  ['exclusiveMaximum', 'draft-06', '2020-12', isNumber],
+  ['exclusiveMinimum', 'draft-06', '2020-12', isNumber],
+]
+
+function isFragment(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('#')
+}
+
 /** How the schemas of one draft are read. */
 interface Reading {
-  readonly unknown: ReadonlySet<string>
+  /** Null: any of them may be defined. */
+  readonly draft: Draft | null
+  /** Whether the keywords count that only earlier drafts have. */
+  readonly isStrict: boolean
   /** Whether siblings of `$ref` count in this draft, if the dialect of the document decides otherwise. */
   readonly siblings: 'as in the document' | 'ignored' | 'counted'
   /** Dialect of the document. */
   readonly dialect: SchemaDialect
 }
 
+interface DraftOptions {
+  /** Whether a schema within the document may state a draft of its own. */
+  readonly hasFurtherDrafts?: boolean
+  /** Leaves out what only earlier drafts have too, for a document that is compared with one of another draft. */
+  readonly isStrict?: boolean
+}
+
 /** The document with the keywords of its draft only. Another meta-schema may define any of them. */
-export function withKnownKeywords(root: unknown, draft: string | null, hasFurtherDrafts = false): unknown {
-  const reading = readingOf(draft, dialectOf(draft))
-  return reading.unknown.size === 0 && !hasFurtherDrafts ? root : known(root, reading)
+export function withKnownKeywords(
+  root: unknown,
+  draft: string | null,
+  { hasFurtherDrafts = false, isStrict = false }: DraftOptions = {},
+): unknown {
+  const reading = readingOf(draft, { dialect: dialectOf(draft), isStrict })
+  const leavesAll = reading.draft === null || (reading.draft === '2020-12' && !isStrict)
+  return leavesAll && !hasFurtherDrafts ? root : known(root, reading)
 }
 
 /** A further file of a document, read by the draft that the file states. OpenAPI up to 3.0 has a dialect of its own. */
 export function withOwnDraft(root: unknown, dialect: SchemaDialect): unknown {
   if (dialect !== 'json-schema' && dialect !== 'json-schema-draft-7') return root
   const draft = isRecord(root) ? draftOf(root['$schema']) : null
-  return draft === null ? root : known(root, readingOf(draft, dialect))
+  return draft === null ? root : known(root, readingOf(draft, { dialect, isStrict: false }))
 }
 
-function readingOf(draft: string | null, dialect: SchemaDialect): Reading {
-  const own = draft === null ? dialect : dialectOf(draft)
+function readingOf(stated: string | null, { dialect, isStrict }: Pick<Reading, 'dialect' | 'isStrict'>): Reading {
+  const own = stated === null ? dialect : dialectOf(stated)
   const differing = own === 'json-schema' ? 'counted' : 'ignored'
   const siblings = own === dialect ? 'as in the document' : differing
-  return { unknown: draft === null ? NONE : unknownIn(draft), siblings, dialect }
+  return { draft: DRAFTS.find((draft) => draft === stated) ?? null, isStrict, siblings, dialect }
 }
 
-const NONE: ReadonlySet<string> = new Set()
-
-function unknownIn(draft: string): ReadonlySet<string> {
-  const age = ['draft-03', 'draft-04', ...INTRODUCED.map(([name]) => name)].indexOf(draft)
-  if (age === -1) return NONE
-  const later = INTRODUCED.slice(Math.max(age - 1, 0))
-  return new Set(later.flatMap(([, keywords]) => keywords))
+/** Whether a draft has a keyword with this value. Another meta-schema may define any. */
+export function draftHas(stated: string | null, keyword: string, value: unknown): boolean {
+  return isKnown(keyword, value, readingOf(stated, { dialect: dialectOf(stated), isStrict: true }))
 }
+
+function isKnown(keyword: string, value: unknown, { draft, isStrict }: Reading): boolean {
+  if (draft === null) return true
+  const age = DRAFTS.indexOf(draft)
+  const since = FIRST_DRAFT.get(keyword)
+  if (since !== undefined && DRAFTS.indexOf(since) > age) return false
+  const spans = isStrict ? (LIMITS.get(keyword) ?? []) : []
+  const applicable = spans.filter(([, , , holds]) => holds === undefined || holds(value))
+  return applicable.every(([, first, last]) => DRAFTS.indexOf(first) <= age && age <= DRAFTS.indexOf(last))
+}
+
+const FIRST_DRAFT = new Map(INTRODUCED.flatMap(([draft, keywords]) => keywords.map((name) => [name, draft] as const)))
+const LIMITS = Map.groupBy(LIMITED, ([keyword]) => keyword)
 
 function known(schema: unknown, reading: Reading, isRoot = true): unknown {
   if (Array.isArray(schema)) return schema.map((item: unknown) => known(item, reading, false))
   if (!isRecord(schema)) return schema
   // A schema may state a draft of its own.
   if (!isRoot && typeof schema['$schema'] === 'string')
-    return known(schema, readingOf(draftOf(schema['$schema']), reading.dialect))
-  const members = Object.entries(withSiblings(schema, reading)).filter(([name]) => !reading.unknown.has(name))
+    return known(schema, readingOf(draftOf(schema['$schema']), reading))
+  const members = Object.entries(withSiblings(schema, reading)).filter(([name, value]) => isKnown(name, value, reading))
   return Object.fromEntries(
     members.map(([name, member]) => {
       if (VALUES.has(name)) return [name, member]

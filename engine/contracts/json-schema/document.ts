@@ -5,7 +5,7 @@ import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { malformedParts, partTable, type MalformedPart } from '../malformed-parts.ts'
+import { keywordsOfDraft, malformedParts, partTable, type MalformedPart, type PartTable } from '../malformed-parts.ts'
 import type { Locate } from '../positions.ts'
 import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from '../schema-keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
@@ -21,11 +21,16 @@ export interface JsonSchemaContract {
   readonly locate: Locate
 }
 
+/** Leaves out what only other drafts have, for two sides that state different ones. */
+export interface SchemaReading extends CompareOptions {
+  readonly isStrict?: boolean
+}
+
 /** Reads one side. The problem states why a text is not a JSON Schema. An empty side is null. */
 export function readJsonSchema(
   text: string,
   side: 'base' | 'head',
-  options: CompareOptions,
+  options: SchemaReading,
 ): Result<JsonSchemaContract | null> {
   if (text === '') return ok(null)
   const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
@@ -39,7 +44,7 @@ export function readJsonSchema(
   const openFile = filesHandedIn(text, side, options)
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
   const hasFurtherDrafts = text.indexOf('$schema') !== text.lastIndexOf('$schema')
-  const known = withKnownKeywords(root, draft, hasFurtherDrafts)
+  const known = withKnownKeywords(root, draft, { hasFurtherDrafts, isStrict: options.isStrict === true })
   const source = new SchemaDocuments(withPlainReferences(known, text), dialectOf(draft), openFile)
   return ok({ root: source.root, source, draft, locate })
 }
@@ -49,10 +54,11 @@ function isJsonSchema(root: unknown): boolean {
   return isRecord(root) && holdsKeyword(root) ? true : holdsKeywordsOnly(root)
 }
 
-const PARTS = partTable({}, /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/)
+const partsOf = (draft: string | null): PartTable =>
+  partTable({ schema: keywordsOfDraft(draft) }, /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/)
 
-export function malformedKeywords({ root, source }: JsonSchemaContract): ReadonlyMap<string, MalformedPart> {
-  return malformedParts(PARTS, { located: root, kind: 'schema', resolve: source.find.bind(source) })
+export function malformedKeywords({ root, source, draft }: JsonSchemaContract): ReadonlyMap<string, MalformedPart> {
+  return malformedParts(partsOf(draft), { located: root, kind: 'schema', resolve: source.find.bind(source) })
 }
 
 /** The named schemas that others may refer to, under either name of the keyword, by `keyword/name`. */

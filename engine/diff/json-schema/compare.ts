@@ -26,7 +26,7 @@ import { isRecord, ROOT, stepInto, type Located } from '../../schema/located.ts'
 import { contractWalk, type ContractWalk } from '../contract-walk.ts'
 import { compareMalformed } from '../malformed-parts.ts'
 import { walkOptionsOf } from '../options.ts'
-import { readSides } from '../sides.ts'
+import { readSides, type Sides } from '../sides.ts'
 import { keysOfBoth } from '../match.ts'
 
 type SchemaWalk = ContractWalk<JsonSchemaRuleId>
@@ -41,7 +41,7 @@ export function compareJsonSchemas(
 ): Result<FormatComparison> {
   const lifecycle = walkOptionsOf(options)
   if (!lifecycle.ok) return lifecycle
-  const sides = readSides(before, after, (text, side) => readJsonSchema(text, side, options))
+  const sides = readSchemas(before, after, options)
   if (!sides.ok) return sides
   const { base, head } = sides.value
   const locate = { base: base?.locate ?? (() => null), head: head?.locate ?? (() => null) }
@@ -60,6 +60,17 @@ export function compareJsonSchemas(
     spec_versions: { base: base?.draft ?? null, head: head?.draft ?? null },
     unresolved: sortedReferences([...unresolvedReferences('base', base), ...unresolvedReferences('head', head)]),
   })
+}
+
+/** A keyword that one of two drafts does not have means nothing on that side. */
+function readSchemas(before: string, after: string, options: FormatOptions): Result<Sides<JsonSchemaContract | null>> {
+  const read = (isStrict: boolean): Result<Sides<JsonSchemaContract | null>> =>
+    readSides(before, after, (text, side) => readJsonSchema(text, side, { ...options, isStrict }))
+  const sides = read(false)
+  if (!sides.ok) return sides
+  const { base, head } = sides.value
+  const drafts = [base?.draft ?? null, head?.draft ?? null]
+  return drafts.includes(null) || drafts[0] === drafts[1] ? sides : read(true)
 }
 
 function unresolvedReferences(

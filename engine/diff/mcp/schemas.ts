@@ -3,7 +3,7 @@ import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { Addresses } from '../../contracts/addresses.ts'
 import { dialectOf, draftOf } from '../../contracts/schema-keywords.ts'
 import { withKnownKeywords } from '../../contracts/schema-drafts.ts'
-import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
+import { malformedToolSchema } from '../../contracts/mcp-parts.ts'
 import { localRefPointer, parsePointer } from '../../contracts/pointer.ts'
 import {
   danglingReferences,
@@ -64,8 +64,8 @@ export function reportMalformedSchemas(before: McpItem | null, after: McpItem, w
   }
 }
 
-function malformedIn(schema: Located | null): ReturnType<typeof malformedMcpParts> {
-  return schema === null ? new Map() : malformedMcpParts(schema, 'tool schema', toolSchema(schema).source)
+function malformedIn(schema: Located | null): ReturnType<typeof malformedToolSchema> {
+  return schema === null ? new Map() : malformedToolSchema(schema, toolSchema(schema).source)
 }
 
 /** Only values matter for tools: their schemas have no life cycle. */
@@ -113,7 +113,7 @@ function toolDraft({ value }: Located): string {
  */
 function toolSchema(written: Located, isStrict = false): ToolSchema {
   const draft = toolDraft(written)
-  const root = isStrict ? { ...written, value: withKnownKeywords(written.value, draft) } : written
+  const root = isStrict ? { ...written, value: withKnownKeywords(written.value, draft, { isStrict }) } : written
   let read: Addresses | null = null
   const addresses = (): Addresses => (read ??= new Addresses(root))
   const resolve = (reference: string, from: Located): Located | null =>
