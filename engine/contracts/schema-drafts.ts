@@ -140,10 +140,15 @@ function known(schema: unknown, reading: Reading, isRoot = true): unknown {
 
 /** The schema with the siblings of its `$ref` in the form of the document's draft. Pointers into `allOf` stay as they are. */
 function withSiblings(schema: JsonRecord, { siblings }: Reading): JsonRecord {
-  const { $ref, ...rest } = schema
-  if (siblings === 'as in the document' || typeof $ref !== 'string') return schema
+  if (siblings === 'as in the document' || typeof schema['$ref'] !== 'string') return schema
   if (siblings === 'ignored')
     return Object.fromEntries(Object.entries(schema).filter(([name]) => SILENT_SIBLINGS.has(name)))
-  if (!hasMeaningfulSibling(schema)) return schema
+  return withCountedSiblings(schema)
+}
+
+/** A schema whose reference counts beside its other keywords, for readers of drafts in which it hides them. */
+export function withCountedSiblings(schema: JsonRecord): JsonRecord {
+  const { $ref, ...rest } = schema
+  if (typeof $ref !== 'string' || !hasMeaningfulSibling(schema)) return schema
   return { ...rest, allOf: [...(Array.isArray(rest['allOf']) ? rest['allOf'] : []), { $ref }] }
 }

@@ -14,6 +14,7 @@ import { withPlainReferences } from '../plain-references.ts'
 import type { Locate } from '../positions.ts'
 import { unreadable, unreadableAt } from '../unreadable.ts'
 import { readMessages, type AsyncMessage, type MessageDefaults } from './messages.ts'
+import { withPayloadDrafts } from './payload-drafts.ts'
 import { partWithTraits, traitOrderOf } from './traits.ts'
 
 /** From the view of the application that the document describes. */
@@ -98,7 +99,11 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
     return unreadableAt(locate, '', what)
   }
   const openFile = filesHandedIn(text, side, options)
-  const documents = new OpenApiDocuments(withPlainReferences(root, text), 'json-schema-draft-7', openFile)
+  const documents = new OpenApiDocuments(
+    withPayloadDrafts(withPlainReferences(root, text)),
+    'json-schema-draft-7',
+    openFile,
+  )
   const reader = new AsyncApiReader(documents, version, locate)
   const parts = version.startsWith('2') ? reader.readVersion2() : reader.readVersion3()
   if (reader.fault !== null) return fail(reader.fault)

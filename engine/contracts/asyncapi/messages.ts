@@ -1,6 +1,7 @@
 /** The messages of an AsyncAPI operation or channel, in any notation: one, `oneOf`, a list, or by name. */
 import { isRecord, locatedItems, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { OpenApiDocuments } from '../documents.ts'
+import { statedDraft } from './payload-drafts.ts'
 import { partWithTraits, type TraitOrder } from './traits.ts'
 
 export interface AsyncMessage {
@@ -12,6 +13,8 @@ export interface AsyncMessage {
   readonly headers: Located | null
   /** The language in which the payload and the headers are described if it is not JSON Schema, else null. */
   readonly schemaFormat: { readonly payload: string | null; readonly headers: string | null }
+  /** The draft of JSON Schema that is stated for them. Null: the one of AsyncAPI’s own schemas. */
+  readonly draft: { readonly payload: string | null; readonly headers: string | null }
   readonly correlationId: Located | null
   readonly bindings: Located | null
 }
@@ -77,6 +80,7 @@ function asyncMessage(
       payload: otherLanguage(payload.format ?? format) ?? schemaLanguage(payload.schema, documents),
       headers: otherLanguage(headers.format) ?? schemaLanguage(headers.schema, documents),
     },
+    draft: { payload: statedDraft(payload.format ?? format), headers: statedDraft(headers.format) },
     correlationId: followed(part('correlationId'), documents),
     bindings: followed(part('bindings'), documents),
   }

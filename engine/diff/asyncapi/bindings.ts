@@ -3,12 +3,14 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { canonicalJson } from '../../common/hash.ts'
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import { unstatedLanguage } from '../../contracts/asyncapi/messages.ts'
+import { isSameContent } from './content.ts'
 import { CHANNEL_ADDRESS, settingOf, type SettingKind } from './binding-settings.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
+import { Pairs } from '../../schema/inclusion/pair-map.ts'
 import { isRecord, memberOf, recordOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import { type AsyncWalk, memberIn } from './walk.ts'
+import { type AsyncWalk, followed, memberIn } from './walk.ts'
 import { keysOfBoth } from '../match.ts'
 
 /** The bindings of one object on both sides. */
@@ -26,8 +28,9 @@ interface BindingPair {
 
 export function compareBindings(walk: AsyncWalk, pair: BindingPair): void {
   for (const protocol of keysOfBoth(protocolsIn(pair.before), protocolsIn(pair.after))) {
-    const [before, after] = [memberIn(pair.before, protocol), memberIn(pair.after, protocol)]
-    if (isEqual(bindingSettings(before), bindingSettings(after))) continue
+    const before = followed(memberIn(pair.before, protocol), walk.base)
+    const after = followed(memberIn(pair.after, protocol), walk.head)
+    if (isSameContent(withoutVersion(before), withoutVersion(after), walk)) continue
     if ((before === null || after === null) && statesDefaults(before ?? after, protocol, pair)) continue
     if (isRecord(before?.value) && isRecord(after?.value)) {
       const both = { before: { ...before, value: before.value }, after: { ...after, value: after.value } }
@@ -96,6 +99,7 @@ class BindingComparison {
   readonly #pair: BindingPair
   readonly #protocol: string
   readonly #both: { readonly before: LocatedRecord; readonly after: LocatedRecord }
+  readonly #compared = new Pairs<object, true>()
 
   constructor(
     walk: AsyncWalk,
@@ -121,7 +125,10 @@ class BindingComparison {
     }
   }
 
+  /** References may lead back to a holder of them. */
   #members(steps: readonly string[], before: LocatedRecord, after: LocatedRecord): void {
+    if (this.#compared.get(before.value, after.value) === true) return
+    this.#compared.set(before.value, after.value, true)
     for (const name of keysOfBoth(Object.keys(before.value), Object.keys(after.value))) {
       // The version of the binding language has no effect on delivery.
       if (steps.length === 0 && name === 'bindingVersion') continue
@@ -129,8 +136,9 @@ class BindingComparison {
     }
   }
 
-  #setting(steps: readonly string[], before: Located | null, after: Located | null): void {
-    if (isEqual(before?.value ?? null, after?.value ?? null)) return
+  #setting(steps: readonly string[], held: Located | null, head: Located | null): void {
+    if (isSameContent(held, head, this.#walk)) return
+    const [before, after] = [followed(held, this.#walk.base), followed(head, this.#walk.head)]
     const setting = settingOf(this.#protocol, steps)
     if (setting?.kind === 'schema' && statesNoLanguage(before) && statesNoLanguage(after))
       this.#schema(steps, before, after)
@@ -141,7 +149,8 @@ class BindingComparison {
   #value(steps: readonly string[], held: Located | null, head: Located | null, kind: SettingKind | null): void {
     const fallback = settingOf(this.#protocol, steps)?.fallback ?? null
     const address = fallbackOf(this.#protocol, steps, this.#pair.address)
-    if (isEqual(sortedSet(held?.value ?? address), sortedSet(head?.value ?? address))) return
+    const isOtherOrder = !isEqual(held?.value ?? null, head?.value ?? null)
+    if (isOtherOrder && isEqual(sortedSet(held?.value ?? address), sortedSet(head?.value ?? address))) return
     // Another topic than the address may have been in force before it was named.
     const stated = fallback === CHANNEL_ADDRESS ? null : fallback
     const [before, after] = [held?.value ?? stated, head?.value ?? stated]
@@ -217,6 +226,10 @@ function withRecordValue(located: Located): LocatedRecord {
   const { value } = located
   const entries: readonly unknown[] = Array.isArray(value) ? value : []
   return { ...located, value: isRecord(value) ? value : Object.fromEntries(entries.entries()) }
+}
+
+function withoutVersion(binding: Located | null): Located | null {
+  return binding === null ? null : { ...binding, value: bindingSettings(binding) }
 }
 
 function bindingSettings(binding: Located | null): unknown {

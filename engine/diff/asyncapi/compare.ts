@@ -22,7 +22,7 @@ import { Report } from '../../rules/judging/report.ts'
 import { judgeById } from '../../rules/row.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, memberOf, ROOT, stepInto, type JsonRecord } from '../../schema/located.ts'
+import { isRecord, memberOf, recordOf, ROOT, stepInto, type JsonRecord } from '../../schema/located.ts'
 import { contractWalk } from '../contract-walk.ts'
 import { compareMalformed } from '../malformed-parts.ts'
 import { matchByKey, keysOfBoth } from '../match.ts'
@@ -34,7 +34,7 @@ import { compareMessages } from './messages.ts'
 import { compareChannelServers } from './server-places.ts'
 import { compareAsyncSecurity } from './security.ts'
 import { compareServers } from './servers.ts'
-import { walkInto, type AsyncWalk } from './walk.ts'
+import { followed, memberIn, walkInto, type AsyncWalk } from './walk.ts'
 
 /** Compares two documents of any version 2.x or 3.x; an empty side is an application that neither sends nor receives. */
 export function compareAsyncApis(
@@ -181,12 +181,13 @@ function valuesOf(parameter: unknown): readonly unknown[] | null {
   return Array.isArray(values) ? values : null
 }
 
-function parameterDefinitions({ parameters }: AsyncChannel, { documents }: AsyncApi): JsonRecord {
+function parameterDefinitions({ parameters }: AsyncChannel, api: AsyncApi): JsonRecord {
   const names = isRecord(parameters?.value) ? Object.keys(parameters.value) : []
   return Object.fromEntries(
     names.map((name) => {
-      const held = parameters === null ? null : memberOf(parameters, name)
-      return [name, held === null ? null : (documents.follow(held)?.value ?? held.value)]
+      const held = followed(memberIn(parameters, name), api)
+      const schema = followed(memberIn(held, 'schema'), api)
+      return [name, schema === null ? held?.value : { ...recordOf(held?.value), schema: schema.value }]
     }),
   )
 }

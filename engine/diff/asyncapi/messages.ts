@@ -5,7 +5,6 @@
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD } from '../../schema/sites.ts'
-import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { canonicalJson } from '../../common/hash.ts'
@@ -13,6 +12,7 @@ import { matchByKey, matchRest } from '../match.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
+import { isSameContent } from './content.ts'
 import { walkInto, type AsyncWalk } from './walk.ts'
 
 const DIRECTIONS = {
@@ -80,9 +80,10 @@ function compareAsyncMessage(walk: AsyncWalk, place: MessagePlace, before: Async
   compareBindings(message, bindings)
   for (const part of ['payload', 'headers'] as const) {
     const subject = part === 'payload' ? title : `${title}, headers`
-    if (before.schemaFormat[part] === null && after.schemaFormat[part] === null)
-      useSchemas(walk, { ...place, part, subject }, before, after)
-    else compareOtherLanguage(message, { part, subject }, before, after)
+    const isSchema = before.schemaFormat[part] === null && after.schemaFormat[part] === null
+    if (!isSchema) compareOtherLanguage(message, { part, subject }, before, after)
+    if (isSchema && before.draft[part] !== after.draft[part]) reportLanguage(message, { part, subject }, before, after)
+    if (isSchema) useSchemas(walk, { ...place, part, subject }, before, after)
   }
 }
 
@@ -108,21 +109,29 @@ function partOrAny(message: AsyncMessage, part: 'payload' | 'headers'): Located 
   return message[part] ?? { value: {}, at: stepInto(located.at, part), document: located.document }
 }
 
-/** JSON Schema payloads name their draft as the dialect. Other languages are compared as text. */
+function languageOf({ schemaFormat, draft }: AsyncMessage, part: MessagePart['part']): string {
+  return schemaFormat[part] ?? `JSON Schema ${draft[part] ?? 'draft-07'}`
+}
+
+function reportLanguage(walk: AsyncWalk, { part, subject }: MessagePart, base: AsyncMessage, head: AsyncMessage): void {
+  const [before, after] = [languageOf(base, part), languageOf(head, part)]
+  const located = head[part] ?? head.located
+  walk.add({ rule: 'asyncapi-payload-language-changed', subject, side: 'head', located, before, after })
+}
+
+/** Other languages than JSON Schema are compared by value. */
 function compareOtherLanguage(
   walk: AsyncWalk,
   { part, subject }: MessagePart,
   base: AsyncMessage,
   head: AsyncMessage,
 ): void {
-  const [before, after] = [base.schemaFormat[part] ?? 'JSON Schema', head.schemaFormat[part] ?? 'JSON Schema']
+  if (base.schemaFormat[part] !== head.schemaFormat[part]) return reportLanguage(walk, { part, subject }, base, head)
+  if (isSameContent(base[part], head[part], walk)) return
   const located = head[part] ?? head.located
-  if (before !== after) {
-    walk.add({ rule: 'asyncapi-payload-language-changed', subject, side: 'head', located, before, after })
-  } else if (!isEqual(base[part]?.value ?? null, head[part]?.value ?? null)) {
-    const values = { before: base[part]?.value ?? null, after: head[part]?.value ?? null }
-    walk.add({ rule: 'asyncapi-payload-definition-changed', subject, name: after, side: 'head', located, ...values })
-  }
+  const values = { before: base[part]?.value ?? null, after: head[part]?.value ?? null }
+  const name = languageOf(head, part)
+  walk.add({ rule: 'asyncapi-payload-definition-changed', subject, name, side: 'head', located, ...values })
 }
 
 function compareCorrelation(walk: AsyncWalk, base: AsyncMessage, head: AsyncMessage, title: string): void {

@@ -4,7 +4,7 @@ import type { AsyncChannel, AsyncServer } from '../../contracts/asyncapi/contrac
 import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { parameterNames, withoutParameterNames } from './addresses.ts'
-import { type AsyncWalk, memberIn } from './walk.ts'
+import { type AsyncWalk, followed, memberIn } from './walk.ts'
 
 /** By name. The name is not part of an address, so a server with the same address and protocol is the same server. */
 export function matchServers({ base, head }: Pick<AsyncWalk, 'base' | 'head'>): Matched<AsyncServer> {
@@ -24,7 +24,8 @@ export function compareVariables(walk: AsyncWalk, base: AsyncServer, head: Async
   const names = parameterNames(head.url)
   for (const [index, baseName] of parameterNames(base.url).entries()) {
     const name = names[index] ?? baseName
-    const [held, defined] = [memberIn(base.variables, baseName), memberIn(head.variables, name)]
+    const held = followed(memberIn(base.variables, baseName), walk.base)
+    const defined = followed(memberIn(head.variables, name), walk.head)
     if (held === null) continue
     const [before, after] = [serverVariable(held.value), serverVariable(defined?.value)]
     const located = defined ?? head.located

@@ -23,6 +23,11 @@ export function walkInto(
   return { ...walk, add: (change) => walk.add({ ...change, ...place }) }
 }
 
+/** The target of a reference. A part that is none, or a reference without a target, is the part itself. */
+export function followed(located: Located | null, { documents }: AsyncApi): Located | null {
+  return located === null ? null : (documents.follow(located) ?? located)
+}
+
 export function memberIn(owner: Located | null, name: string): Located | null {
   return owner === null ? null : memberOf(owner, name)
 }

@@ -67,3 +67,49 @@ for (const [what, before, after, rule] of ROWS)
     assert.deepEqual(rulesBetween(message(before), message(after)), [rule])
     assert.deepEqual(rulesBetween(message(before), message(before)), [])
   })
+
+const draft = (version: string): string => `application/schema+json;version=${version}`
+const REFERENCE = { $ref: '#/components/schemas/S' }
+
+/** A payload of 2.x and 3.x that states its draft. */
+const payloads = (schemaFormat: string, schema: Json, shared: Json = { type: 'string' }): readonly Json[] => [
+  { ...message({ payload: { schemaFormat, schema } }), components: { schemas: { S: shared } } },
+  {
+    asyncapi: '2.6.0',
+    info: { title: 't', version: '1' },
+    channels: { a: { publish: { message: { schemaFormat, payload: schema } } } },
+    components: { schemas: { S: shared } },
+  },
+]
+
+test('keywords beside a reference count in payloads of a draft in which they do, also behind further references', () => {
+  const [limited, deep] = [{ ...REFERENCE, maxLength: 3 }, { properties: { p: { ...REFERENCE, maxLength: 3 } } }]
+  for (const [version, counts] of [
+    ['draft-04', false],
+    ['draft-07', false],
+    ['2019-09', true],
+    ['2020-12', true],
+  ] as const) {
+    const changed = (bases: readonly Json[], heads: readonly Json[]): readonly boolean[] =>
+      bases.map((base, index) => rulesBetween(base, heads[index] ?? {}).length > 0)
+    const format = draft(version)
+    assert.deepEqual(changed(payloads(format, REFERENCE), payloads(format, limited)), [counts, counts], version)
+    const outer = { $ref: '#/components/schemas/S/$defs/outer' }
+    const within = (outerSchema: Json): readonly Json[] =>
+      payloads(format, outer, { type: 'string', $defs: { outer: outerSchema } })
+    const open = within({ properties: { p: REFERENCE } })
+    assert.deepEqual(changed(open, within(deep)), [counts, counts], `${version}, behind a reference`)
+  }
+})
+
+test('a payload that moves to another draft is reported, one that states the draft of AsyncAPI is not', () => {
+  const schema = { type: 'array', items: [{ type: 'string' }] }
+  const moves = (before: string, after: string): readonly (readonly string[])[] => {
+    const heads = payloads(after, schema)
+    return payloads(before, schema).map((base, index) => rulesBetween(base, heads[index] ?? {}))
+  }
+  const reported = [['asyncapi-payload-language-changed'], ['asyncapi-payload-language-changed']]
+  assert.deepEqual(moves(draft('draft-07'), draft('2020-12')), reported)
+  assert.deepEqual(moves('application/vnd.aai.asyncapi;version=3.0.0', draft('2020-12')), reported)
+  assert.deepEqual(moves('application/vnd.aai.asyncapi;version=3.0.0', draft('draft-07')), [[], []])
+})

@@ -1,0 +1,105 @@
+/** Parts that are compared by value and stand behind a reference: their change is the one that they have in place. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compare } from '../../../engine/formats/compare.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A document that holds a part, or refers to it. */
+type Document = (part: unknown) => Json
+
+const INFO = { title: 't', version: '1' }
+
+const version2 = (channel: Json, address = 'a'): Json => ({
+  asyncapi: '2.6.0',
+  info: INFO,
+  channels: { [address]: channel },
+})
+
+const version3 = (message: Json, rest: Json = {}): Json => ({
+  asyncapi: '3.0.0',
+  info: INFO,
+  channels: { c: { address: 'a', messages: { m: message } } },
+  operations: { o: { action: 'receive', channel: { $ref: '#/channels/c' } } },
+  ...rest,
+})
+
+const AVRO = 'application/vnd.apache.avro;version=1.9.0'
+const record = (type: string): Json => ({ type: 'record', name: 'r', fields: [{ name: 'a', type }] })
+const kafka = (binding: unknown): Json => version2({ publish: { message: { bindings: { kafka: binding } } } })
+const servers = (variables: Json): Json => ({ servers: { s: { host: '{r}.example', protocol: 'kafka', variables } } })
+
+const ROWS: readonly (readonly [what: string, document: Document, before: unknown, after: unknown])[] = [
+  [
+    'a payload of 2.x in Avro',
+    (payload) => version2({ publish: { message: { schemaFormat: AVRO, payload } } }),
+    record('int'),
+    record('long'),
+  ],
+  [
+    'a payload of 3.x in Avro',
+    (schema) => version3({ payload: { schemaFormat: AVRO, schema } }),
+    record('int'),
+    record('long'),
+  ],
+  ['a payload in Avro without a schemaFormat', (payload) => version3({ payload }), record('int'), record('long')],
+  ['headers in Avro', (schema) => version3({ headers: { schemaFormat: AVRO, schema } }), record('int'), record('long')],
+  [
+    'a part of a record',
+    (part) => version3({ payload: { schemaFormat: AVRO, schema: { fields: [part] } } }),
+    record('int'),
+    record('long'),
+  ],
+  ['a binding', kafka, { key: { type: 'string' } }, { key: { type: 'integer' } }],
+  ['a schema of a binding', (key) => kafka({ key }), { type: 'string' }, { type: 'integer' }],
+  ['a part of such a schema', (p) => kafka({ key: { properties: { p } } }), { type: 'string' }, { type: 'integer' }],
+  ['a schema of a binding in Avro', (key) => kafka({ key }), record('int'), record('long')],
+  [
+    'the settings of a binding',
+    (topicConfiguration) => version2({ bindings: { kafka: { topicConfiguration } }, publish: {} }),
+    { 'retention.ms': 5 },
+    { 'retention.ms': 3 },
+  ],
+  ['a variable of a server', (r) => version3({}, servers({ r })), { enum: ['a', 'b'] }, { enum: ['a'] }],
+  [
+    'the schema of a parameter',
+    (schema) => version2({ parameters: { p: { schema } }, publish: {} }, 'a/{p}'),
+    { type: 'string', enum: ['a', 'b'] },
+    { type: 'string', enum: ['a'] },
+  ],
+  [
+    'a parameter',
+    (p) => version2({ parameters: { p }, publish: {} }, 'a/{p}'),
+    { schema: { enum: ['a'] } },
+    { schema: { enum: ['b'] } },
+  ],
+]
+
+function found(base: Json, head: Json): readonly string[] {
+  const [before, after] = [JSON.stringify(base), JSON.stringify(head)]
+  const compared = compare({ id: 'api', type: 'asyncapi', before, after }, {}, sha256Hex)
+  assert.ok(compared.ok, compared.ok ? '' : compared.problem.message)
+  return compared.value.groups.map(({ level, rule }) => `${level} ${rule}`)
+}
+
+for (const [what, document, before, after] of ROWS)
+  test(`${what} behind a reference`, () => {
+    const referred = (part: unknown): Json => ({
+      ...document({ $ref: '#/components/x-part' }),
+      components: { 'x-part': part },
+    })
+    const changed = found(document(before), document(after))
+    assert.notDeepEqual(changed, [])
+    assert.deepEqual(found(referred(before), referred(after)), changed)
+    assert.deepEqual(found(referred(before), document(before)), [])
+  })
+
+const looped = (a: number): Json => ({
+  ...version2({ bindings: { kafka: { topicConfiguration: { $ref: '#/components/x-part' } } }, publish: {} }),
+  components: { 'x-part': { a, again: { $ref: '#/components/x-part' } } },
+})
+
+test('a part that refers to itself comes to an end', () => {
+  assert.deepEqual(found(looped(1), looped(2)), ['dangerous asyncapi-binding-delivery-changed'])
+})
