@@ -10,13 +10,21 @@ import { Addresses } from './addresses.ts'
 import { withOwnDraft } from './schema-drafts.ts'
 import type { SurveyedReferences } from './json-survey.ts'
 import { localRefPointer, resolvePointer } from './pointer.ts'
+import { isAbsolute, relativePath, resolveUri } from './uri.ts'
 
-/** Reads a further file. Null if it was not given or cannot be read. */
-export type OpenFile = (path: string) => unknown
+/** Files that references may lead to, by their paths from the folder of the document. */
+export interface FurtherDocuments {
+  readonly paths: readonly string[]
+  /** Undefined if the file was not given or cannot be read. */
+  open(path: string): unknown
+}
+
+export const NO_FILES: FurtherDocuments = { paths: [], open: () => undefined }
 
 /** Finds schemas by the addresses that they state. */
 interface ByAddress {
   find(reference: string, from: Located): Located | null | undefined
+  baseOf(from: Located): string
 }
 
 /** What is known of a root before its references are followed. */
@@ -31,31 +39,57 @@ export class OpenApiDocuments implements SchemaSource {
   readonly dialect: SchemaDialect
   readonly root: Located
   readonly surveyed: SurveyedReferences | undefined
-  readonly #openFile: OpenFile
+  readonly #given: FurtherDocuments
   readonly #files = new Map<string, unknown>()
   readonly #resolved = new Map<string, Located | null>()
   readonly #addresses: ByAddress | null
+  /** The address from which a reference starts, if schemas of the document state any. */
+  readonly baseOf?: (from: Located) => string
   /** Of documents whose references or anchors were followed, by path. */
   readonly #addressesOf = new Map<string, ByAddress>()
   #inheritance: Inheritance | null = null
 
-  constructor(root: unknown, dialect: SchemaDialect, openFile: OpenFile, known: KnownReferences = {}) {
+  constructor(root: unknown, dialect: SchemaDialect, files: FurtherDocuments, known: KnownReferences = {}) {
     this.root = { value: root, at: ROOT, document: '' }
     this.dialect = dialect
     this.surveyed = known.surveyed
-    this.#openFile = openFile
+    this.#given = files
     this.#files.set('', root)
     this.#addresses = known.addresses ?? null
+    if (known.addresses) this.baseOf = (from) => this.#addressesOfDocument(from.document)?.baseOf(from) ?? ''
   }
 
   /** A pointer that a schema with an address does not have is followed from the document, as most tools do. */
   resolve(reference: string, from: Located): Located | null {
-    return this.#addressed(reference, from) ?? this.#written(reference, from)
+    return this.#addressed(reference, from) ?? this.#inFile(reference, from) ?? this.#written(reference, from)
   }
 
   #addressed(reference: string, from: Located): Located | null | undefined {
-    const addresses = from.document === '' ? this.#addresses : this.#addressesIn(from.document)
-    return addresses?.find(reference, from)
+    return this.#addressesOfDocument(from.document)?.find(reference, from)
+  }
+
+  #addressesOfDocument(document: string): ByAddress | null {
+    return document === '' ? this.#addresses : this.#addressesIn(document)
+  }
+
+  /**
+   * What a reference names in another file: by the address that a schema there states, or by the path
+   * from the address of this document. The reference may start from a schema within the document.
+   */
+  #inFile(reference: string, from: Located): Located | null {
+    if (reference.startsWith('#') || this.#given.paths.length === 0) return null
+    const start: Located = { value: this.#open(from.document), at: ROOT, document: from.document }
+    const addresses = this.#addressesOfDocument(from.document)
+    const [base, own] = [addresses?.baseOf(from) ?? '', addresses?.baseOf(start) ?? '']
+    const { uri, fragment } = resolveUri(reference, base)
+    if (!isAbsolute(uri) && base === own) return null
+    const target = `${uri}#${fragment}`
+    for (const document of isAbsolute(uri) ? this.#given.paths : []) {
+      const found = this.#addressesIn(document)?.find(target, { ...start, document })
+      if (found !== undefined) return found
+    }
+    const path = relativePath(uri, own)
+    return path === null ? null : this.#find(`${path}#${fragment}`, start)
   }
 
   /** Schemas of OpenAPI 2.0 and 3.0 state no addresses. */
@@ -78,7 +112,8 @@ export class OpenApiDocuments implements SchemaSource {
   }
 
   knows(reference: string, from: Located): boolean {
-    return (this.#addressed(reference, from) ?? this.#find(reference, from)) !== null
+    const found = this.#addressed(reference, from) ?? this.#inFile(reference, from) ?? this.#find(reference, from)
+    return found !== null
   }
 
   subtypes(schema: Located): readonly string[] | null {
@@ -114,7 +149,7 @@ export class OpenApiDocuments implements SchemaSource {
   }
 
   #open(path: string): unknown {
-    if (!this.#files.has(path)) this.#files.set(path, withOwnDraft(this.#openFile(path) ?? undefined, this.dialect))
+    if (!this.#files.has(path)) this.#files.set(path, withOwnDraft(this.#given.open(path), this.dialect))
     return this.#files.get(path)
   }
 }

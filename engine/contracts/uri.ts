@@ -25,6 +25,24 @@ export function resolveUri(reference: string, base: string): { readonly uri: str
   return { uri: `${target.scheme}${target.authority}${target.path}${target.query}`, fragment: to.fragment.slice(1) }
 }
 
+/** Whether a URI is more than a path: it has a scheme. */
+export function isAbsolute(uri: string): boolean {
+  return parseUri(uri).scheme !== ''
+}
+
+/** The path by which a URI is named from the folder of another one. Null if no path leads there. */
+export function relativePath(uri: string, base: string): string | null {
+  const [to, from] = [parseUri(uri), parseUri(base)]
+  if (to.scheme !== from.scheme || to.authority !== from.authority || to.query !== '') return null
+  let folder = folderOf(from)
+  let path = ''
+  while (!to.path.startsWith(folder)) {
+    folder = folder.replace(/[^/]*\/$/, '')
+    path += '../'
+  }
+  return path + to.path.slice(folder.length)
+}
+
 function merge(to: Uri, from: Uri): Omit<Uri, 'fragment'> {
   if (to.scheme !== '') return to
   if (to.authority !== '') return { ...to, scheme: from.scheme }

@@ -98,11 +98,11 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
     const what = 'as AsyncAPI: its root needs a member `asyncapi` with a version 2.x or 3.x'
     return unreadableAt(locate, '', what)
   }
-  const openFile = filesHandedIn(text, side, options)
+  const files = filesHandedIn(text, side, options)
   const documents = new OpenApiDocuments(
     withPayloadDrafts(withPlainReferences(root, text)),
     'json-schema-draft-7',
-    openFile,
+    files,
   )
   const reader = new AsyncApiReader(documents, version, locate)
   const parts = version.startsWith('2') ? reader.readVersion2() : reader.readVersion3()

@@ -41,11 +41,11 @@ export function readJsonSchema(
     const fix = 'A schema is an object with keywords such as type, properties or $ref, or true or false.'
     return unreadableAt(locate, '', 'as a JSON Schema: it holds no keyword', fix)
   }
-  const openFile = filesHandedIn(text, side, options)
+  const files = filesHandedIn(text, side, options)
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
   const hasFurtherDrafts = text.indexOf('$schema') !== text.lastIndexOf('$schema')
   const known = withKnownKeywords(root, draft, { hasFurtherDrafts, isStrict: options.isStrict === true })
-  const source = new SchemaDocuments(withPlainReferences(known, text), dialectOf(draft), openFile)
+  const source = new SchemaDocuments(withPlainReferences(known, text), dialectOf(draft), files)
   return ok({ root: source.root, source, draft, locate })
 }
 

@@ -2,9 +2,9 @@
  * Resolves references of a JSON Schema: by pointer, by `$anchor`, by the `$id` of a schema in the document, or to a
  * file given with it. Nothing is fetched.
  */
-import { pointerOf, type Located } from '../../schema/located.ts'
+import { pointerOf, ROOT, type Located } from '../../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../../schema/source.ts'
-import { OpenApiDocuments, type OpenFile } from '../documents.ts'
+import { OpenApiDocuments, type FurtherDocuments } from '../documents.ts'
 import type { DanglingReference } from '../unresolved.ts'
 import { Addresses } from '../addresses.ts'
 
@@ -15,11 +15,11 @@ export class SchemaDocuments implements SchemaSource {
   readonly #addresses: Addresses
   readonly #dangling = new Map<string, DanglingReference>()
 
-  constructor(root: unknown, dialect: SchemaDialect, openFile: OpenFile) {
-    this.#files = new OpenApiDocuments(root, dialect, openFile)
+  constructor(root: unknown, dialect: SchemaDialect, files: FurtherDocuments) {
+    this.#addresses = new Addresses({ value: root, at: ROOT, document: '' })
+    this.#files = new OpenApiDocuments(root, dialect, files, { addresses: this.#addresses })
     this.dialect = dialect
     this.root = this.#files.root
-    this.#addresses = new Addresses(this.root)
   }
 
   /** Followed references that resolved to nothing, each once. */

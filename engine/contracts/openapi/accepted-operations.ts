@@ -7,7 +7,7 @@ import { fail, ok, type Result } from '../../common/result.ts'
 import { isRecord, placeAt, type JsonRecord } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
 import { restoreJson, separateNumbers } from '../exact-numbers.ts'
-import { OpenApiDocuments } from '../documents.ts'
+import { NO_FILES, OpenApiDocuments } from '../documents.ts'
 import { Inheritance } from '../inheritance.ts'
 import { dialectOf } from './contract.ts'
 import type { DocumentLimits } from '../../model/limits.ts'
@@ -343,7 +343,7 @@ function neededParts(rest: JsonRecord, subtypes?: Subtypes): ReadonlySet<string>
 /** Pointers of the shared schemas that inherit from one, as `Inheritance` finds them. */
 function subtypesIn(root: JsonRecord): Subtypes {
   const dialect = dialectOf(minorVersion(root))
-  const inheritance = new Inheritance(new OpenApiDocuments(root, dialect, () => null))
+  const inheritance = new Inheritance(new OpenApiDocuments(root, dialect, NO_FILES))
   const holder = dialect === 'openapi-2.0' ? ['definitions'] : ['components', 'schemas']
   return (part) => {
     const names = inheritance.subtypes({ value: null, at: placeAt(part), document: '' }) ?? []

@@ -13,7 +13,7 @@ import {
   type AsyncReply,
 } from '../../contracts/asyncapi/contract.ts'
 import { malformedAsyncApiParts } from '../../contracts/asyncapi/parts.ts'
-import { OpenApiDocuments } from '../../contracts/documents.ts'
+import { NO_FILES, OpenApiDocuments } from '../../contracts/documents.ts'
 import { danglingReferences, sortedReferences, unresolvedIn } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
@@ -83,7 +83,7 @@ export function compareAsyncApis(
 }
 
 function nothing(): AsyncApi {
-  const documents = new OpenApiDocuments({}, 'json-schema-draft-7', () => null)
+  const documents = new OpenApiDocuments({}, 'json-schema-draft-7', NO_FILES)
   return { version: '', documents, channels: new Map(), operations: new Map(), servers: new Map(), locate: () => null }
 }
 

@@ -113,9 +113,9 @@ const EMPTY_ROOT = {}
 
 function readSide(text: string, side: 'base' | 'head', options: CompareOptions): Result<OpenApiSide> {
   const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
-  const openFile = filesHandedIn(text, side, options)
+  const files = filesHandedIn(text, side, options)
   if (text === '') {
-    const documents = new OpenApiDocuments(EMPTY_ROOT, 'json-schema', openFile)
+    const documents = new OpenApiDocuments(EMPTY_ROOT, 'json-schema', files)
     return ok({ contract: { version: '', isSwagger: false, documents, root: documents.root }, locate: () => null })
   }
   const read = readDocument(text, limits)
@@ -132,7 +132,7 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   const dialect = dialectOf(version)
   const isSwagger = dialect === 'openapi-2.0'
   const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
-  const documents = new OpenApiDocuments(plain, dialect, openFile, {
+  const documents = new OpenApiDocuments(plain, dialect, files, {
     surveyed: plain === root ? surveyed : undefined,
     addresses: schemaAddresses(plain, dialect, text),
   })

@@ -2,6 +2,7 @@
  * A part of the servers' path that moved into the paths, or out of them: `/v1` and `/users` is `/` and `/v1/users`. The
  * address of an operation is that of its server with its path appended (OpenAPI 3.1.1 §4.8.8, Swagger 2.0 basePath).
  */
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { PathItem } from '../../contracts/openapi/contract.ts'
 import { memberOf } from '../../schema/located.ts'
 import type { Sides } from '../sides.ts'
@@ -17,8 +18,10 @@ export function movedPrefix(servers: Sides<readonly string[]>, paths: Sides<read
     ['base', 'head'],
     ['head', 'base'],
   ] as const) {
-    const prefix = prefixBetween(servers[longer], servers[shorter])
-    if (prefix === null || !paths[longer].some(isUnder(prefix, paths[shorter]))) continue
+    const prefix = prefixesBetween(servers[longer], servers[shorter]).find((one) =>
+      paths[longer].some(isUnder(one, paths[shorter])),
+    )
+    if (prefix === undefined) continue
     // Servers of its own replace those of the interface, so that the path of an operation may follow another address.
     if ([...paths.base, ...paths.head].some(hasOwnServers)) continue
     return { ...NO_PREFIX, [longer]: prefix }
@@ -26,14 +29,17 @@ export function movedPrefix(servers: Sides<readonly string[]>, paths: Sides<read
   return NO_PREFIX
 }
 
-/** The end that all addresses of one side have beyond those of the other. Null if there is none. */
-function prefixBetween(longer: readonly string[], shorter: readonly string[]): string | null {
-  const [first] = longer
-  const start = shorter.find((address) => first !== address && first?.startsWith(`${address}/`))
-  if (first === undefined || start === undefined) return null
-  const prefix = first.slice(start.length)
-  const [stated, implied] = [new Set(longer), new Set(shorter.map((address) => address + prefix))]
-  return /[{}?#]/.test(prefix) || stated.symmetricDifference(implied).size > 0 ? null : prefix
+/**
+ * Ends that all addresses of one side have, and that are missing at one of the other side. Servers may come and go besides. An
+ * address of both sides keeps its paths.
+ */
+function prefixesBetween(longer: readonly string[], shorter: readonly string[]): readonly string[] {
+  if (longer.some((address) => shorter.includes(address))) return []
+  const ends = longer.flatMap((address) =>
+    shorter.filter((start) => address.startsWith(`${start}/`)).map((start) => address.slice(start.length)),
+  )
+  const isShared = (end: string): boolean => longer.every((address) => address.endsWith(end))
+  return [...new Set(ends)].filter((end) => isShared(end) && !/[{}?#]/.test(end)).sort(byCodeUnit)
 }
 
 function isUnder(prefix: string, others: readonly PathItem[]): (item: PathItem) => boolean {

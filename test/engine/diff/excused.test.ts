@@ -105,6 +105,36 @@ const OTHERS: Readonly<Record<string, readonly [Place, Place, readonly string[]]
   ],
 }
 
+/** Of several servers. */
+const OTHERS_OF_3: typeof OTHERS = {
+  'a server that both sides have': [
+    [['https://a.x/v1'], ['/u']],
+    [['https://a.x', 'https://a.x/v1'], ['/v1/u']],
+    ['breaking api-path-removed-without-deprecation', 'info endpoint-added', 'info server-added'],
+  ],
+  'a further server goes': [
+    [['https://a.x/v1', 'https://b.x/v1'], ['/u']],
+    [['https://a.x'], ['/v1/u']],
+    ['dangerous server-removed'],
+  ],
+  'a further server comes': [
+    [['https://a.x/v1'], ['/u']],
+    [['https://b.x', 'https://a.x'], ['/v1/u']],
+    ['info server-added'],
+  ],
+  'a further server with another path goes': [
+    [['https://a.x/v1', 'https://b.x/v2'], ['/u']],
+    [['https://a.x'], ['/v1/u']],
+    [
+      'breaking api-path-removed-without-deprecation',
+      'dangerous server-removed',
+      'dangerous server-removed',
+      'info endpoint-added',
+      'info server-added',
+    ],
+  ],
+}
+
 suite('a part of the servers moves into the paths', () => {
   for (const [write, cases] of [
     [openApi, { ...SAME, ...SAME_OF_3 }],
@@ -123,6 +153,8 @@ suite('a part of the servers moves into the paths', () => {
       assert.deepEqual(found(swagger(before), swagger(after)), rules)
     })
   }
+  for (const [name, [before, after, rules]] of Object.entries(OTHERS_OF_3))
+    test(name, () => assert.deepEqual(found(openApi(before), openApi(after)), rules))
   test('an operation with servers of its own', () => {
     const own = { servers: [{ url: 'https://c.x' }], get: { responses: DONE } }
     const [before, after] = [openApi([['https://a.x/v1'], ['/u']]), openApi([['https://a.x'], ['/v1/u']])]
