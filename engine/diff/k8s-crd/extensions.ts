@@ -5,7 +5,7 @@
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, locatedItems, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, recordOf, type JsonRecord, type Located } from '../../schema/located.ts'
 
 /** A change of an extension. Steps start at the root of the object. */
 interface ExtensionChange {
@@ -212,11 +212,47 @@ interface ValidationRule {
   readonly located: Located
 }
 
+/** Those of a schema, and those that its combinators add (Kubernetes 1.31), by where they are and by expression. */
 function validationRules(schema: Located): ReadonlyMap<string, ValidationRule> {
   const rules = new Map<string, ValidationRule>()
+  addRules(schema, '', rules)
+  return rules
+}
+
+function addRules(schema: Located, path: string, rules: Map<string, ValidationRule>): void {
   for (const located of locatedItems(memberOf(schema, VALIDATIONS))) {
     const expression = isRecord(located.value) ? located.value['rule'] : undefined
-    if (typeof expression === 'string') rules.set(withoutLayout(expression), { expression, located })
+    if (typeof expression !== 'string') continue
+    const key = `${path} ${withoutLayout(expression)}`
+    rules.set(path === '' ? key : unusedKey(key, rules), { expression, located })
   }
-  return rules
+  for (const keyword of ['allOf', 'anyOf', 'oneOf', 'not']) {
+    const held = memberOf(schema, keyword)
+    const within = keyword === 'allOf' ? path : `${path}/${keyword}`
+    for (const item of keyword === 'not' && held !== null ? [held] : locatedItems(held)) {
+      addRules(item, within, rules)
+      for (const [name, part] of partsOf(item)) addRulesWithin(part, `${within}/${name}`, rules)
+    }
+  }
+}
+
+/** Alternatives have no order, so two that hold one rule are only counted. */
+function unusedKey(key: string, rules: ReadonlyMap<string, ValidationRule>): string {
+  let unused = key
+  while (rules.has(unused)) unused = `${unused} again`
+  return unused
+}
+
+function addRulesWithin(schema: Located, path: string, rules: Map<string, ValidationRule>): void {
+  addRules(schema, path, rules)
+  for (const [name, part] of partsOf(schema)) addRulesWithin(part, `${path}/${name}`, rules)
+}
+
+/** The schemas of the members and items of a value. */
+function partsOf(schema: Located): readonly (readonly [name: string, part: Located])[] {
+  const properties = memberOf(schema, 'properties')
+  const names = Object.keys(recordOf(properties?.value)).sort(byCodeUnit)
+  const named = names.map((name) => [`properties/${name}`, properties && memberOf(properties, name)] as const)
+  const others = ['items', 'additionalProperties'].map((keyword) => [keyword, memberOf(schema, keyword)] as const)
+  return [...named, ...others].flatMap(([name, part]) => (part === null ? [] : [[name, part] as const]))
 }

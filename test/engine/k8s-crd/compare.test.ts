@@ -296,3 +296,32 @@ suite('a default', () => {
     })
   }
 })
+
+const OBJECT = { type: 'object', properties: { a: { type: 'string' } } }
+const rule = (text: string): object => ({ 'x-kubernetes-validations': [{ rule: text }] })
+
+const specOf = (more: object): string =>
+  inBothVersions(JSON.stringify({ openAPIV3Schema: { type: 'object', properties: { spec: { ...OBJECT, ...more } } } }))
+
+suite('rules within combinators', () => {
+  const [a, b] = [{ required: ['a'] }, { properties: { a: { minLength: 1 } } }]
+  const ruled = { ...a, ...rule('x') }
+  const PLACES: Readonly<Record<string, readonly [without: object, within: object]>> = {
+    'all of them': [{ allOf: [{}] }, { allOf: [rule('x')] }],
+    'a member of all of them': [{ allOf: [{}] }, { allOf: [{ properties: { a: rule('x') } }] }],
+    'one of several': [{ anyOf: [a, b] }, { anyOf: [ruled, b] }],
+    'a second one': [{ oneOf: [ruled, b] }, { oneOf: [ruled, { ...b, ...rule('x') }] }],
+    'what is excluded': [{ not: a }, { not: ruled }],
+  }
+  for (const [place, [without, within]] of Object.entries(PLACES))
+    test(place, () => {
+      assert.ok(found(specOf(without), specOf(within)).includes('breaking crd-validation-rule-added'))
+      assert.ok(found(specOf(within), specOf(without)).includes('dangerous crd-validation-rule-removed'))
+    })
+
+  test('their order, and where a rule on the whole object is written, mean nothing', () => {
+    const other = { ...b, ...rule('y') }
+    assert.deepEqual(found(specOf({ anyOf: [ruled, other] }), specOf({ anyOf: [other, ruled] })), [])
+    assert.deepEqual(found(specOf(rule('x')), specOf({ allOf: [rule('x')] })), [])
+  })
+})
