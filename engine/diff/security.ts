@@ -36,15 +36,25 @@ const NOTHING: readonly Alternative[] = [{ label: 'none', credentials: [] }]
 
 export function compareAlternatives(base: readonly Alternative[], head: readonly Alternative[]): SecurityChange {
   const [before, after] = [base.length === 0 ? NOTHING : base, head.length === 0 ? NOTHING : head]
-  const refused = before.filter((offered) => !after.some((needed) => admits(needed, offered, isObtainable)))
+  const [wasAdmitted, isAdmitted] = [admission(before), admission(after)]
+  const refused = before.filter((offered) => !isAdmitted(offered, isObtainable))
   return {
     refused,
-    isByScopes: refused.every((offered) => after.some((needed) => admits(needed, offered, isSameCredential))),
-    admitted: after.filter((offered) => !before.some((needed) => admits(needed, offered, isAlreadyRequired))),
+    isByScopes: refused.every((offered) => isAdmitted(offered, isSameCredential)),
+    admitted: after.filter((offered) => !wasAdmitted(offered, isAlreadyRequired)),
   }
 }
 
 type CredentialCheck = (offered: Credential, needed: Credential) => boolean
+
+/** Whether one of several alternatives admits a caller. Only those that need a scheme of the caller can, or need none. */
+function admission(alternatives: readonly Alternative[]): (offered: Alternative, check: CredentialCheck) => boolean {
+  const byScheme = Map.groupBy(alternatives, ({ credentials }) => credentials[0]?.scheme ?? null)
+  return (offered, check) =>
+    [null, ...offered.credentials.map(({ scheme }) => scheme)].some((scheme) =>
+      byScheme.get(scheme)?.some((needed) => admits(needed, offered, check)),
+    )
+}
 
 /** Each required credential is among the held ones. */
 function admits(needed: Alternative, offered: Alternative, check: CredentialCheck): boolean {
@@ -62,10 +72,10 @@ function isSameCredential(offered: Credential, needed: Credential): boolean {
 
 /** Whether callers that held the credential can still obtain it, with everything that is required of it. */
 function isObtainable(offered: Credential, needed: Credential): boolean {
+  if (!isSameCredential(offered, needed) || !hasScopes(offered, needed)) return false
   // A scheme that no longer lists scopes offers none.
   const isWantedDefined = needed.scopes.every((scope) => needed.defined?.has(scope) ?? offered.defined === null)
-  const isHeldDefined = offered.scopes.every((scope) => offered.defined?.has(scope) ?? true)
-  return isSameCredential(offered, needed) && hasScopes(offered, needed) && (isWantedDefined || !isHeldDefined)
+  return isWantedDefined || !offered.scopes.every((scope) => offered.defined?.has(scope) ?? true)
 }
 
 /** Whether the credential was already valid. An address decides where it is obtained, not what it admits to. */

@@ -3,7 +3,7 @@ import type { MediaType } from '../../contracts/openapi/payloads.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { compareEncodings } from './encodings.ts'
-import { coveringMediaType, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
+import { coverAmong, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { PayloadPlace, Walk } from './walk.ts'
 
@@ -15,16 +15,17 @@ export function compareContent(
 ): void {
   const { added, removed, kept } = matchMediaTypes(base, head)
   const facts = { of: place.of, status: place.status }
+  const [coverBefore, coverAfter] = [coverAmong(base), coverAmong(head)]
   for (const media of removed) {
     const { name, located } = media
-    const cover = coveringMediaType(head, name)
+    const cover = coverAfter(name)
     if (cover !== null) compareMedia(walk, media, { ...cover, name }, place)
     if (place.direction === 'request' && cover !== null) continue
     reportRemoved(walk, 'media-type', { ...facts, action: 'removed', name }, { located, before: name })
   }
   for (const media of added) {
     const { name, located } = media
-    const cover = coveringMediaType(base, name)
+    const cover = coverBefore(name)
     if (cover !== null) compareMedia(walk, cover, media, place)
     if (place.direction === 'request' && cover !== null) continue
     // Receivers that a provider calls answered without a body.

@@ -96,12 +96,14 @@ function significantParameters({ parameters }: Name): readonly string[] {
 }
 
 /**
- * The most specific of several media types that admits all texts of this one (OpenAPI 3.1.0 §4.8.14). Null if none
- * does.
+ * The most specific of several media types that admits all texts of a name (OpenAPI 3.1.0 §4.8.14). Null if none does.
  */
-export function coveringMediaType(media: readonly MediaType[], name: string): MediaType | null {
-  const covers = media.filter((one) => one.name !== name && isMediaTypeWithin(name, one.name))
-  return covers.find((one) => covers.every((other) => isMediaTypeWithin(one.name, other.name))) ?? null
+export function coverAmong(media: readonly MediaType[]): (name: string) => MediaType | null {
+  const near = nearby(media)
+  return (name) => {
+    const covers = near(name).filter((one) => one.name !== name && isMediaTypeWithin(name, one.name))
+    return covers.find((one) => covers.every((other) => isMediaTypeWithin(one.name, other.name))) ?? null
+  }
 }
 
 export function matchMediaTypes(before: readonly MediaType[], after: readonly MediaType[]): Matched<MediaType> {
@@ -113,10 +115,13 @@ export function matchMediaTypes(before: readonly MediaType[], after: readonly Me
 function matchRelated(first: Matched<MediaType>): Matched<MediaType> {
   const { added, removed, kept } = first
   if (added.length === 0 || removed.length === 0) return first
-  const waiting = new Set([...added].sort((a, b) => byCodeUnit(a.name, b.name)))
+  const waiting = new Set(added)
+  const near = nearby(added)
   const related: (readonly [MediaType, MediaType])[] = []
-  for (const base of [...removed].sort((a, b) => byCodeUnit(a.name, b.name))) {
-    const head = [...waiting].find(({ name }) => relationOf(base.name, name) !== 'unrelated')
+  for (const base of removed.toSorted(byName)) {
+    const [head] = near(base.name)
+      .filter((one) => waiting.has(one) && relationOf(base.name, one.name) !== 'unrelated')
+      .sort(byName)
     if (head === undefined) continue
     waiting.delete(head)
     related.push([base, head])
@@ -127,6 +132,50 @@ function matchRelated(first: Matched<MediaType>): Matched<MediaType> {
     removed: removed.filter((media) => !relatedBase.has(media)),
     kept: [...kept, ...related],
   }
+}
+
+function byName(a: MediaType, b: MediaType): number {
+  return byCodeUnit(a.name, b.name)
+}
+
+/**
+ * The media types that may be related to a name: of its essence or its suffix, and ranges. The others need not be held
+ * against it.
+ */
+function nearby(media: readonly MediaType[]): (name: string) => readonly MediaType[] {
+  let groups: ReadonlyMap<string, readonly MediaType[]> | null = null
+  return (name) => {
+    const parsed = parseMediaType(name)
+    if (parsed.type === '*') return media
+    const known = (groups ??= grouped(media))
+    return [...new Set(wantedKeys(parsed).flatMap((key) => known.get(key) ?? []))]
+  }
+}
+
+function grouped(media: readonly MediaType[]): ReadonlyMap<string, readonly MediaType[]> {
+  const groups = new Map<string, MediaType[]>()
+  for (const one of media) {
+    for (const key of keysOf(parseMediaType(one.name))) {
+      const group = groups.get(key)
+      if (group === undefined) groups.set(key, [one])
+      else group.push(one)
+    }
+  }
+  return groups
+}
+
+const ANY_TYPE = '*'
+
+function keysOf({ type, subtype, suffix }: Name): readonly string[] {
+  if (type === '*') return [ANY_TYPE]
+  const own = [`${type}/`, subtype === '*' ? `${type}/*` : `${type}/${subtype}+${suffix}`]
+  return suffix === '' ? own : [...own, `${type}/+${suffix}`]
+}
+
+function wantedKeys({ type, subtype, suffix }: Name): readonly string[] {
+  if (subtype === '*') return [ANY_TYPE, `${type}/`]
+  const ofSuffix = suffix === '' ? `${type}/+${subtype}` : `${type}/${suffix}+`
+  return [ANY_TYPE, `${type}/*`, `${type}/${subtype}+${suffix}`, ofSuffix]
 }
 
 function essenceOf(name: string): string {

@@ -165,12 +165,19 @@ function textMembers(owner: JsonRecord, names: readonly string[]): ReadonlyMap<s
   )
 }
 
+/** By the definition of a scheme: each alternative of each operation names it. */
+const offeredScopes = new WeakMap<JsonRecord, ReadonlySet<string>>()
+
 /** Scopes that some flow offers. Null if none is listed, because the scopes are then unknown. */
 function scopesOf(definition: JsonRecord): ReadonlySet<string> | null {
   if (definition.type !== 'oauth2') return null
-  const flows = flowsOf(definition)
-  const scopes = Object.keys(flows).flatMap((flow) => Object.keys(membersOf(membersOf(flows, flow), 'scopes')))
-  return scopes.length === 0 ? null : new Set(scopes)
+  let scopes = offeredScopes.get(definition)
+  if (scopes === undefined) {
+    const flows = flowsOf(definition)
+    scopes = new Set(Object.keys(flows).flatMap((flow) => Object.keys(membersOf(membersOf(flows, flow), 'scopes'))))
+    offeredScopes.set(definition, scopes)
+  }
+  return scopes.size === 0 ? null : scopes
 }
 
 /** RFC 6749 §4.1.2.1: a caller that requests a scope unknown to the server gets no token. */

@@ -100,14 +100,16 @@ function compareServerLists(walk: Walk, base: ServerList, head: ServerList): voi
   const { added, removed, kept } = matchRest(exact, ({ url }) =>
     comparableAddress(url, isSchemeOpen).replaceAll(VARIABLE, '{}'),
   )
+  const isListed = coverage(after, isSchemeOpen)
   for (const server of removed) {
     const { url: name, located } = server
-    if (isServerCovered(server, after, isSchemeOpen)) continue
+    if (isListed(server)) continue
     reportRemoved(walk, change, { name, action: 'removed' }, { located: located ?? base.owner, before: name })
   }
+  const wasListed = coverage(before, isSchemeOpen)
   for (const server of added) {
     const { url: name, located } = server
-    if (isServerCovered(server, before, isSchemeOpen)) continue
+    if (wasListed(server)) continue
     reportAdded(walk, change, { name, action: 'added' }, { located: located ?? head.owner, after: name })
   }
   for (const [one, other] of kept) compareServerVariables(walk, one, other)
@@ -124,10 +126,13 @@ function hasNoPath({ url }: ServerUrl): boolean {
 const VARIABLE = /\{([^{}]*)\}/g
 
 /** Whether each address of a server is one of several servers. Variables take their listed values. */
-function isServerCovered(server: ServerUrl, others: readonly ServerUrl[], isSchemeOpen: boolean): boolean {
-  const own = possibleAddresses(server, isSchemeOpen)
-  const all = new Set(others.flatMap((other) => possibleAddresses(other, isSchemeOpen) ?? []))
-  return own?.every((address) => all.has(address)) ?? false
+function coverage(servers: readonly ServerUrl[], isSchemeOpen: boolean): (server: ServerUrl) => boolean {
+  let all: ReadonlySet<string> | null = null
+  return (server) => {
+    all ??= new Set(servers.flatMap((one) => possibleAddresses(one, isSchemeOpen) ?? []))
+    const addresses = all
+    return possibleAddresses(server, isSchemeOpen)?.every((address) => addresses.has(address)) ?? false
+  }
 }
 
 /** More addresses of one server than these are not listed. */

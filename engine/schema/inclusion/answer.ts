@@ -12,6 +12,9 @@ export type SearchAnswer =
 
 export const UNSAT: SearchAnswer = { kind: 'unsat', depth: Infinity }
 
+/** What stops a search whose steps are used up. */
+export const BOUND = 'the bound of steps'
+
 export function openFor(why: string): Extract<SearchAnswer, { kind: 'open' }> {
   return { kind: 'open', why }
 }

@@ -1,5 +1,5 @@
 /** An array that meets what is sure of a goal: the shortest one that has all demanded items. */
-import { Alternatives, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
+import { Alternatives, BOUND, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
 import { itemNode } from './evaluate.ts'
 import { met, unmet, type Atom, type Goal } from './literals.ts'
 import type { Bound, Constraint, Items, Literal, SchemaNode } from './model.ts'
@@ -9,6 +9,8 @@ type ItemAtom = Extract<Atom, { kind: 'item' }>
 
 interface ArraySearch {
   readonly solve: Solve
+  /** False once the steps are used up. */
+  readonly spend: () => boolean
   readonly valuesNode: (values: readonly unknown[]) => SchemaNode
 }
 
@@ -102,14 +104,17 @@ class ArrayGoal {
     taken: ReadonlyMap<ItemAtom, ReadonlySet<number>> = new Map(),
   ): SearchAnswer {
     if (demand === undefined) return this.#complete(chosen)
+    if (!this.#search.spend()) return openFor(BOUND)
     const own = taken.get(demand) ?? new Set()
     const end = Math.max(known, ...[...chosen.keys()].map((position) => position + 1), demand.from)
     const alternatives = new Alternatives()
     for (let position = demand.from; position <= (demand.isOnly ? demand.from : end); position += 1) {
       if (own.has(position)) continue
       const value = [...(chosen.get(position) ?? []), ...demand.value]
+      const placed = new Map(chosen).set(position, value)
+      const item = chosen.has(position) ? this.#itemAt(position, placed, []) : null
       const next = new Map(taken).set(demand, new Set([...own, position]))
-      const answer = this.#place(further, new Map(chosen).set(position, value), known, next)
+      const answer = item?.kind === 'unsat' ? item : this.#place(further, placed, known, next)
       if (alternatives.take(answer)) return answer
     }
     return alternatives.answer

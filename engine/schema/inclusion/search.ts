@@ -6,7 +6,7 @@
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isRecord } from '../located.ts'
-import { Alternatives, openFor, UNSAT, type SearchAnswer } from './answer.ts'
+import { Alternatives, BOUND, openFor, UNSAT, type SearchAnswer } from './answer.ts'
 import { findArray } from './arrays.ts'
 import { Disjointness } from './disjoint.ts'
 import { admitsValue, every, holds, not, type Evaluation, type Truth } from './evaluate.ts'
@@ -51,7 +51,6 @@ interface Sought {
   objects: ObjectSearch | null
 }
 
-const BOUND = 'the bound of steps'
 const MAX_STACK = 120
 /** Of a step: what one schema costs that a value is held against. */
 const CHECK = 1 / 16
@@ -312,6 +311,7 @@ export class Search {
         this.#node([valuesConstraint(values)], JSON.stringify(values))
       return findArray(goal, {
         solve: (one) => this.#solveAt(one, () => this.#places.item(sought.place)),
+        spend: () => this.#spend(),
         valuesNode,
       })
     }
