@@ -9,6 +9,7 @@ import { performance } from 'node:perf_hooks'
 import { setInterval } from 'node:timers'
 import { startChild, usageOf } from '../child.ts'
 import { mebibytes, milliseconds, table, type Check, type Section } from '../report.ts'
+import type { Growth } from './growth.ts'
 import { corpusPairs, hostilePairs, madePairs, type Pair } from './pair.ts'
 
 interface Run {
@@ -153,6 +154,28 @@ async function hostile(pairs: readonly Pair[]): Promise<Section> {
   return { markdown: table(head, rows), checks: [{ threshold: 'diff_hostile_memory', measured: most }] }
 }
 
+/** How many times as many parts the second contract of each kind has (growth.ts). */
+const TIMES = 4
+
+function isGrowths(value: unknown): value is readonly Growth[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'object' && one !== null && 'many' in one)
+}
+
+async function growth(): Promise<Section> {
+  const child = await startChild('diff/growth.ts')
+  await child.ended()
+  if (!isGrowths(child.ready)) throw new Error('diff/growth.ts brought no measurement')
+  const rows = child.ready.map(({ name, few, many }) => [
+    name,
+    milliseconds(few),
+    milliseconds(many),
+    (many / few / TIMES).toFixed(1),
+  ])
+  const most = Math.max(...child.ready.map(({ few, many }) => many / few / TIMES))
+  const head = [`${TIMES} times as many parts that change`, 'ms of few', 'ms of many', 'growth of one']
+  return { markdown: table(head, rows), checks: [{ threshold: 'diff_growth', measured: most }] }
+}
+
 export async function diffSection(): Promise<Section> {
   const pairs = corpusPairs()
   const [first] = pairs ?? []
@@ -164,7 +187,7 @@ export async function diffSection(): Promise<Section> {
   if (cyclic !== undefined) sections.push(await shuffled(cyclic))
   const folder = mkdtempSync(join(tmpdir(), 'preflight-bench-'))
   try {
-    sections.push(await hostile(hostilePairs(folder)))
+    sections.push(await hostile(hostilePairs(folder)), await growth())
     sections.push(await everyPair([...pairs, ...madePairs(folder)]))
   } finally {
     rmSync(folder, { recursive: true })

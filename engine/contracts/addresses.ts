@@ -18,6 +18,8 @@ interface Resource {
 export class Addresses {
   readonly #document: string
   readonly #resources: readonly Resource[]
+  /** Addresses by the pointers of their schemas. */
+  readonly #bases: ReadonlyMap<string, string>
   /** Schemas by address, and by address and anchor. */
   readonly #addressed = new Map<string, Located>()
 
@@ -27,6 +29,7 @@ export class Addresses {
     this.#document = root.document
     for (const { uri, schema } of resource) this.#addressed.set(uri, schema)
     this.#resources = [...resource, ...indexResources(root, this.#addressed, resource[0]?.uri ?? '')]
+    this.#bases = new Map(this.#resources.toReversed().map(({ uri, pointer }) => [pointer, uri]))
   }
 
   /**
@@ -52,16 +55,11 @@ export class Addresses {
   baseOf({ at, document }: Located): string {
     if (document !== this.#document) return ''
     const [first] = this.#resources
-    if (this.#resources.length === 1 && first?.pointer === '') return first.uri
-    const pointer = pointerOf(at)
-    let base = ''
-    let depth = -1
-    for (const { uri, pointer: above } of this.#resources) {
-      if (above.length <= depth || (pointer !== above && !pointer.startsWith(`${above}/`))) continue
-      base = uri
-      depth = above.length
-    }
-    return base
+    if (first === undefined) return ''
+    if (this.#resources.length === 1 && first.pointer === '') return first.uri
+    let pointer = pointerOf(at)
+    while (pointer !== '' && !this.#bases.has(pointer)) pointer = pointer.slice(0, pointer.lastIndexOf('/'))
+    return this.#bases.get(pointer) ?? ''
   }
 }
 
