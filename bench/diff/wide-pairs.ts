@@ -48,9 +48,6 @@ const OPENAPI: readonly WidePair[] = [
   openapi('paths that are renamed', (count, side) => ({
     paths: map(count, (at) => [`/a${at}${side}/b`, { get: DONE }]),
   })),
-  openapi('paths that overlap', (count, side) => ({
-    paths: map(count, (at) => [at % 2 === 0 ? `/{x}/a${at}${side}` : `/b${at}/{y}`, { get: DONE }]),
-  })),
   openapi('servers', (count, side) => ({
     servers: list(count, (at) => ({
       url: `https://h${at}${side}/{v}`,
@@ -110,7 +107,7 @@ const OTHERS: readonly WidePair[] = [
       `d${at}`,
       {
         $id: `https://x/${at}`,
-        properties: { v: { minimum: side }, n: { $ref: `https://x/${(at + 1) % count}` } },
+        properties: { v: { minimum: side }, n: { $ref: `https://x/${at - (at % 10) + ((at + 1) % 10)}` } },
       },
     ]),
   })),
