@@ -1,6 +1,6 @@
 /**
- * Contracts with many parts of one kind, all of which change. Each kind is one whose parts are held against each other:
- * a comparison that does so for all pairs takes 16 times as long for four times as many parts.
+ * Contracts with many parts of one kind, all of which change. The parts of each kind could all be compared with each
+ * other. Then four times as many parts would take 16 times as long.
  */
 import type { ArtifactType } from '../../engine/internal.ts'
 
