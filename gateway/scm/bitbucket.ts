@@ -34,6 +34,7 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
     },
     commitOf: (ref) => commitOf(ref, { branchTip, fullId, json }),
     branchTip,
+    tagged: (tag) => taggedCommit(tag, { fullId, json }),
     async compare(base, head) {
       const mergeBase = commitAt(await json(`/merge-base/${base}..${head}`), 'hash')
       return { mergeBase, files: await between(mergeBase, head) }
@@ -81,8 +82,11 @@ interface BitbucketLookups {
 /** A name is a branch, else a tag, else a shortened commit id: the order in which git reads it. */
 async function commitOf(ref: string, { branchTip, fullId, json }: BitbucketLookups): Promise<string> {
   if (isCommitId(ref)) return ref
-  const tagged = async () => fullId(requiredTextAt(await json(`/refs/tags/${encodePath(ref)}`), 'target', 'hash'))
-  return (await orAbsent(() => branchTip(ref))) ?? (await orAbsent(tagged)) ?? fullId(ref)
+  return (await orAbsent(() => branchTip(ref))) ?? (await taggedCommit(ref, { fullId, json })) ?? fullId(ref)
+}
+
+function taggedCommit(tag: string, { fullId, json }: Omit<BitbucketLookups, 'branchTip'>): Promise<string | null> {
+  return orAbsent(async () => fullId(requiredTextAt(await json(`/refs/tags/${encodePath(tag)}`), 'target', 'hash')))
 }
 
 function changesInRow(row: JsonObject): readonly ChangedFile[] {

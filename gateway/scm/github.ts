@@ -54,6 +54,11 @@ class GithubClient implements ScmClient {
     return commitAt(await this.#json(`/git/ref/heads/${encodePath(branch)}`), 'object', 'sha')
   }
 
+  async tagged(tag: string): Promise<string | null> {
+    const isThere = (await orAbsent(() => this.#json(`/git/ref/tags/${encodePath(tag)}`))) !== null
+    return isThere ? this.commitOf(`tags/${tag}`) : null
+  }
+
   async compare(base: string, head: string): Promise<CommitComparison> {
     const answer = await this.#json(`/compare/${encodeURIComponent(base)}...${encodeURIComponent(head)}?per_page=1`)
     const mergeBase = commitAt(answer, 'merge_base_commit', 'sha')

@@ -12,7 +12,7 @@ import {
   type RepositoryFacts,
   type ScmClient,
 } from './platform.ts'
-import { ScmError } from './scm-error.ts'
+import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
 import type { JsonObject } from '../json/strict-json.ts'
 
@@ -50,6 +50,12 @@ class GitlabClient implements ScmClient {
 
   async branchTip(branch: string): Promise<string> {
     return commitAt(await this.#json(`/repository/branches/${encodeURIComponent(branch)}`), 'commit', 'id')
+  }
+
+  tagged(tag: string): Promise<string | null> {
+    return orAbsent(async () =>
+      commitAt(await this.#json(`/repository/tags/${encodeURIComponent(tag)}`), 'commit', 'id'),
+    )
   }
 
   async compare(base: string, head: string): Promise<CommitComparison> {

@@ -70,6 +70,8 @@ export interface ScmClient {
   commitOf(ref: string): Promise<string>
   /** The tip of a branch, whatever tag has the same name. */
   branchTip(branch: string): Promise<string>
+  /** The commit of a tag, whatever branch has the same name; null: there is no such tag. */
+  tagged(tag: string): Promise<string | null>
   compare(base: string, head: string): Promise<CommitComparison>
   /** Between two trees, however the commits are related. */
   changedFiles(from: string, to: string): Promise<Listing<ChangedFile>>

@@ -1,4 +1,4 @@
-/** Bots beside GitHub merge and deploy by a comment, with their own rights: such a text is refused wherever GitHub takes one. */
+/** Bots beside a platform merge and deploy by a comment, with their own rights: such a text is refused wherever the platform takes one. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asked, scmScene } from '../fakes/scm-proxy.ts'
@@ -55,6 +55,7 @@ const COMMANDS = [
   '/auto-merge',
   '.deploy',
   'atlantis apply -p prod',
+  'atlantis approve_policies',
   'digger apply',
   '@rultor release, tag is `1.2`',
 ] as const
@@ -109,3 +110,54 @@ test('texts of people pass', async (t) => {
     assert.notEqual(answer.status, 403, `${verb} ${place}`)
   }
 })
+
+const SLUG = '/2.0/repositories/acme/pets'
+const PULL = `${SLUG}/pullrequests/7`
+const PROJECT = '/api/v4/projects/4711'
+const REQUEST = `${PROJECT}/merge_requests/7`
+const raw = (body: string) => ({ content: { raw: body } })
+const createNote = (body: string) => ({
+  query:
+    'mutation ($body: String!) { createNote(input: {noteableId: "gid://gitlab/MergeRequest/7", body: $body}) { errors } }',
+  variables: { body },
+})
+const OTHERS: Readonly<Record<'gitlab' | 'bitbucket', readonly Place[]>> = {
+  gitlab: [
+    ['POST', `${REQUEST}/notes`, (body) => ({ body })],
+    ['PUT', `${REQUEST}/notes/3`, (body) => ({ body })],
+    ['POST', `${REQUEST}/discussions`, (body) => ({ body })],
+    ['POST', `${REQUEST}/discussions/a/notes`, (body) => ({ body })],
+    ['POST', `${REQUEST}/draft_notes`, (note) => ({ note })],
+    ['POST', `${PROJECT}/issues/7/notes`, (body) => ({ body })],
+    ['PUT', REQUEST, (description) => ({ description })],
+    ['POST', '/api/graphql', createNote],
+  ],
+  bitbucket: [
+    ['POST', `${PULL}/comments`, raw],
+    ['PUT', `${PULL}/comments/3`, raw],
+    ['POST', `${PULL}/tasks`, raw],
+    ['PUT', PULL, (description) => ({ description })],
+    ['POST', `${SLUG}/pullrequests`, (description) => ({ title: 'Pets', description })],
+    ['POST', `${SLUG}/commit/${'a'.repeat(40)}/comments`, raw],
+  ],
+}
+
+for (const platform of ['gitlab', 'bitbucket'] as const)
+  test(`${platform}: a command for a bot is refused wherever the platform takes a text, and texts of people pass`, async (t) => {
+    const scene = await scmScene(t, platform)
+    let count = 0
+    for (const [verb, place, body] of OTHERS[platform]) {
+      for (const command of [
+        'atlantis apply -p prod',
+        'Fine.\n@atlantis approve_policies',
+        'digger apply',
+        '@renovate merge',
+      ])
+        assert.equal((await scene.send(verb, place, body(command))).status, 403, `${verb} ${place}: ${command}`)
+      assert.equal(scene.server.requests.length, count)
+      for (const text of ['atlantis plan', 'Please merge and deploy this tomorrow.', 'See docs/atlantis.md'])
+        assert.notEqual((await scene.send(verb, place, body(text))).status, 403, `${verb} ${place}: ${text}`)
+      assert.deepEqual(asked(scene), [])
+      count = scene.server.requests.length
+    }
+  })

@@ -62,6 +62,14 @@ function routes(
     ),
     on('GET', '/pulls/(\\d+)', (_request, id) => pull(repository, repository.mergeRequests.get(Number(id)))),
     on('PUT', '/pulls/(\\d+)/merge', ({ body }, id) => merge(server, Number(id), body)),
+    on('GET', '/git/ref/tags/(.+)', (_request, tag = '') => {
+      const id = repository.tags.get(tag)
+      return id === undefined ? NOT_FOUND : { body: { ref: `refs/tags/${tag}`, object: { type: 'commit', sha: id } } }
+    }),
+    on('GET', '/releases/(\\d+)', (_request, id) => {
+      const found = repository.releases.get(Number(id))
+      return found === undefined ? NOT_FOUND : { body: found }
+    }),
     on('GET', '/releases/latest', () => latestRelease(repository)),
     on('GET', '/deployments', () => ({ body: deployments(repository) })),
     on('GET', '/deployments/(\\d+)/statuses', () => ({ body: [{ state: 'success' }] })),

@@ -36,6 +36,10 @@ function routes(server: ScmServer, { maxCompared = 3000 }: GitlabOptions): reado
       const id = repository.branches.get(branch)
       return id === undefined ? NOT_FOUND : { body: { name: branch, commit: { id } } }
     }),
+    on('GET', '/repository/tags/([^/]+)', (_request, tag = '') => {
+      const id = repository.tags.get(tag)
+      return id === undefined ? NOT_FOUND : { body: { name: tag, commit: { id } } }
+    }),
     on('GET', '/repository/merge_base', ({ query }) => {
       const [a = '', b = ''] = query.getAll('refs[]')
       const id = repository.mergeBase(a, b)

@@ -29,6 +29,8 @@ export class FakeRepository {
   readonly tags = new Map<string, string>()
   readonly mergeRequests = new Map<number, FakeMergeRequest>()
   readonly name: string
+  /** By id, as GitHub has them; the one that is there at first is a draft. */
+  readonly releases = new Map([[1, { draft: true, target_commitish: 'main' }]])
   defaultBranch = 'main'
   #count = 0
 

@@ -84,6 +84,7 @@ const CASES: readonly (readonly [push: string | undefined, name: string, body: s
     'merge_request.description=/merge',
     'merge_request.description="fine\\n/ship"',
     'merge_request.description=/approve',
+    'merge_request.description=atlantis apply',
     'submit',
     'secret_push_protection.skip_all',
     'MERGE_REQUEST.AUTO_MERGE',

@@ -78,6 +78,7 @@ function namesInForm(body: Buffer, type: string | undefined): readonly string[] 
   return names.includes(null) ? null : names.map((part) => canonicalName(part?.name ?? ''))
 }
 
-function isJsonType(type: string | undefined): boolean {
+/** Whether a body of this type is JSON to every server. */
+export function isJsonType(type: string | undefined): boolean {
   return /^[^;]*[/+]json\s*(?:;|$)/i.test(type ?? '')
 }

@@ -95,10 +95,8 @@ export const GITHUB_REPOSITORY: readonly EndpointGroup[] = [
     effect: 'passes',
     because: 'results of checks and analyses; a merge is judged whatever they say',
     endpoints: [
-      'check-runs/:id/rerequest',
       'check-suites',
       'check-suites/preferences',
-      'check-suites/:id/rerequest',
       'code-scanning/alerts/:number',
       'code-scanning/alerts/:number/autofix',
       'code-scanning/analyses/:id',

@@ -16,6 +16,7 @@ import { GITHUB_MUTATIONS } from './mutations.ts'
 import { receiptOf, mutationCheck } from '../scm/mutations.ts'
 import { receiptAction } from '../scm/receipt.ts'
 import { sourceUpdate } from '../scm/table.ts'
+import { refuseMergeBefore, refuseUnknownRun } from './deployments.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import {
   branchOf,
@@ -87,8 +88,10 @@ export const UNREAD: Readonly<Record<string, string>> = lookupTable({
 const SOURCE_UPDATE = 'updatePullRequestBranch'
 /** Creates a branch for an issue. */
 const LINKED_BRANCH = 'createLinkedBranch'
-/** Forwarded unless they concern a protected branch. */
-export const CHECKED: ReadonlySet<string> = new Set([SOURCE_UPDATE, LINKED_BRANCH])
+/** Runs the workflows of a commit again. */
+const RERUN = 'rerequestCheckSuite'
+/** Forwarded unless they concern a protected branch, or the workflows that the route names. */
+export const CHECKED: ReadonlySet<string> = new Set([SOURCE_UPDATE, LINKED_BRANCH, RERUN])
 
 function expectedHead(input: Parameters): string | null {
   return text(input, 'expectedHeadOid')
@@ -123,8 +126,10 @@ async function commitOnBranch(input: Parameters, nodes: Nodes): Promise<ScmInten
   }
 }
 
+/** A single value in place of a list is a list of one (GraphQL, Input Coercion). */
 function itemsIn(list: unknown): readonly unknown[] {
-  return Array.isArray(list) ? list : []
+  if (list === undefined || list === null) return []
+  return Array.isArray(list) ? list : [list]
 }
 
 function requiredTextIn(value: unknown, name: string): string {
@@ -192,6 +197,7 @@ export async function recogniseGraphql(
     if (unread !== undefined)
       throw new UnreadableIntent(`${unread.name} is not supported here; use ${UNREAD[unread.name]} instead.`)
     refuseLinked(call, called)
+    if (called.some(({ name: one }) => one === RERUN)) refuseUnknownRun(call)
     const name = `${call.method} ${path} ${called.map((one) => one.name).join(' ')}`.trim()
     const [root, prefix] = rootsOf(segments)
     const transportAt = (at: string) => transportFor(call, { platform: 'scm_a', prefix: at }, deps)
@@ -220,7 +226,10 @@ export async function recogniseGraphql(
       const made: ScmIntent[] = []
       for (const { name: mutation, input } of judged) {
         const intent = await MUTATIONS[mutation]?.intent(input, nodes)
-        if (intent !== undefined) made.push(intent)
+        if (intent === undefined) continue
+        if (intent.kind === 'ship' && intent.ref !== null && input['autoMerge'] !== false)
+          await refuseMergeBefore(call, intent.ref, createGithubClient(transportAt(prefix), intent.repository))
+        made.push(intent)
       }
       return made
     }

@@ -70,7 +70,7 @@ const GROUPS: readonly MutationGroup[] = [
     effect: 'passes',
     because: 'results of checks; a merge is judged whatever they say',
     mutations: splitNames(
-      'createCheckSuite rerequestCheckSuite updateCheckSuitePreferences',
+      'createCheckSuite updateCheckSuitePreferences',
       'dismissRepositoryVulnerabilityAlert rejectDeployments',
     ),
   },

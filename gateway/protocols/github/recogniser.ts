@@ -5,9 +5,11 @@
 import type { ScmRoute } from '../scm/settings.ts'
 import { posix } from 'node:path'
 import { createGithubClient } from '../../scm/github.ts'
+import { at, optionalTextAt } from '../../scm/members.ts'
 import type { Recogniser } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { GITHUB_ELSEWHERE, GITHUB_REPOSITORY } from './endpoints.ts'
+import { refuseMergeBefore, refuseUnknownRun } from './deployments.ts'
 import { recogniseGraphql } from './graphql.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import {
@@ -81,9 +83,11 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
   {
     path: ['deployments'],
     because: 'it deploys',
-    intents: ({ repository, parameters }) => {
+    intents: async ({ call, repository, parameters, client }) => {
       const environment = text(parameters, 'environment') ?? 'production'
-      return [deployment(repository, requiredText(parameters, 'ref'), environment)]
+      const ref = requiredText(parameters, 'ref')
+      if (parameters['auto_merge'] !== false) await refuseMergeBefore(call, ref, client())
+      return [deployment(repository, ref, environment)]
     },
   },
   {
@@ -96,6 +100,8 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
   { path: ['actions', 'jobs', ':id', 'rerun'], because: 'it may deploy again', intents: event },
   { path: ['actions', 'runs', ':id', 'rerun'], because: 'it may deploy again', intents: event },
   { path: ['actions', 'runs', ':id', 'rerun-failed-jobs'], because: 'it may deploy again', intents: event },
+  { path: ['check-runs', ':id', 'rerequest'], because: 'it may deploy again', intents: event },
+  { path: ['check-suites', ':id', 'rerequest'], because: 'it may deploy again', intents: event },
   { path: ['dispatches'], because: 'it may deploy', intents: event },
 ]
 
@@ -117,13 +123,19 @@ function review({ parameters }: ScmCall): Intents {
   return event === null || /^(?:comment|request_changes|pending)$/i.test(event) ? [] : 'approve'
 }
 
-/** Setting this publishes a draft. A published release may get another tag, which the request must name. */
-function releaseChange({ call, repository, parameters }: ScmCall): Intents {
+/**
+ * Setting this publishes a draft, or makes a published release a draft, which takes it away. A published release may get
+ * another tag, which the request must name.
+ */
+async function releaseChange({ call, repository, names, parameters, ask }: ScmCall): Promise<Intents> {
   if (call.method === 'DELETE') return 'publish'
-  if (isTrue(parameters, 'draft')) return []
+  const known = () => ask(`/releases/${encodeURIComponent(names['id'] ?? '')}`)
+  if (isTrue(parameters, 'draft')) return at(await known(), 'draft') === true ? [] : 'publish'
   const mayPublish = parameters['draft'] !== undefined || text(parameters, 'tag_name') !== null
-  if (mayPublish) return [release(repository, parameters)]
-  return statesOnly(parameters, RELEASE_TEXTS) ? [] : 'publish'
+  if (!mayPublish) return statesOnly(parameters, RELEASE_TEXTS) ? [] : 'publish'
+  // A release keeps the commit that it has where the request names none.
+  const ref = text(parameters, 'target_commitish') ?? optionalTextAt(await known(), 'target_commitish')
+  return [release(repository, { ...parameters, target_commitish: ref })]
 }
 
 /** What else a release states decides who gets it: `make_latest`, `prerelease`. The commit counts for drafts only. */
@@ -230,10 +242,9 @@ function isDeployment(workflow: string, workflows: readonly string[]): boolean {
 
 const WORKFLOW_ID = /^[0-9]+$/
 
-/** Workflows that listen for the event start, whichever they are. */
 function event({ call }: ScmCall): readonly ScmIntent[] {
-  if (call.route.scm.workflows.length === 0) return []
-  throw new UnreadableIntent('which workflows this starts is not known; dispatch the workflow itself.')
+  refuseUnknownRun(call)
+  return []
 }
 
 function locate(segments: readonly string[]): LocatedRepository | null {

@@ -4,13 +4,13 @@
  */
 import type { ScmRoute } from '../scm/settings.ts'
 import { createGitlabClient } from '../../scm/gitlab.ts'
-import { optionalTextAt } from '../../scm/members.ts'
+import { at, optionalTextAt } from '../../scm/members.ts'
 import type { Recogniser } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { GITLAB_ELSEWHERE, GITLAB_PROJECT } from './endpoints.ts'
 import { recogniseGraphql } from './graphql.ts'
 import { fold } from '../../routing/path-reading.ts'
-import { quickActionsOf, refuseQuickActions, refuseUnknown } from '../scm/quick-actions.ts'
+import { quickActionsOf, refuseUnknown } from '../scm/quick-actions.ts'
 import { isProtected, type ScmDeps } from '../scm/action.ts'
 import { createEndpointTable, pathText } from '../scm/endpoints.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
@@ -19,6 +19,7 @@ import {
   decodedContent,
   isGraphqlPath,
   maySet,
+  movedFile,
   removed,
   requiredText,
   statesOnly,
@@ -30,6 +31,7 @@ import {
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import { sourceUpdate, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
 import { splitNames } from '../scm/name-list.ts'
+import { refuseBotCommands, refuseCommands } from '../scm/text-commands.ts'
 
 /**
  * By the path behind the project. Rails accepts POST with a method in the body, so the path decides and not the method.
@@ -106,6 +108,7 @@ function rebase({ call, names, client }: ScmCall): Promise<readonly ScmIntent[]>
 /** A text may merge its request, rebase its source, or approve it. */
 async function quickActions(call: ScmCall): Promise<Intents> {
   const { repository, names, parameters } = call
+  refuseBotCommands('scm_b', parameters)
   const actions = quickActionsOf(parameters)
   refuseUnknown(actions)
   if (actions.has('rebases')) await rebase(call)
@@ -118,7 +121,7 @@ async function quickActions(call: ScmCall): Promise<Intents> {
 
 /** The merge request does not exist yet, or another request that does not contain the text applies it. */
 function proposal({ parameters }: ScmCall): Intents {
-  refuseQuickActions(parameters)
+  refuseCommands('scm_b', parameters)
   const waits = ['auto_merge', 'merge_when_pipeline_succeeds'].some((name) => maySet(parameters, name))
   return waits ? 'merge' : []
 }
@@ -148,6 +151,7 @@ function settings({ call, parameters }: ScmCall): Intents {
 function file({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
   const branch = branchIn(parameters)
   if (!isProtected(call, branch)) return []
+  refuseOtherStart(parameters, branch)
   const path = names['path'] ?? ''
   const content = text(parameters, 'content')
   const override = text(parameters, '_method')
@@ -165,16 +169,28 @@ function file({ call, repository, names, parameters }: ScmCall): readonly ScmInt
 function commit({ call, repository, parameters }: ScmCall): readonly ScmIntent[] {
   const branch = branchIn(parameters)
   if (!isProtected(call, branch)) return []
+  refuseOtherStart(parameters, branch)
   const { actions } = parameters
   if (!Array.isArray(actions)) throw new UnreadableIntent('"actions" is not a list; send the commit as JSON.')
   return [{ kind: 'write_files', repository, branch, writes: actions.flatMap(writesOf) }]
+}
+
+/** A commit may be put on top of another branch, commit or project, all of which then comes to the branch with it. */
+function refuseOtherStart(parameters: Parameters, branch: string | null): void {
+  const start = text(parameters, 'start_branch')
+  const isElsewhere = ['start_sha', 'start_project'].some((name) => text(parameters, name) !== null)
+  if (isElsewhere || (start !== null && branchOf(start) !== branch))
+    throw new UnreadableIntent(
+      'it starts from another place (start_branch, start_sha, start_project), and what that brings to a protected branch cannot be judged; use a merge request.',
+    )
 }
 
 function writesOf(action: unknown): readonly FileWrite[] {
   const kind = optionalTextAt(action, 'action')
   const path = optionalTextAt(action, 'file_path')
   if (path === null) throw new UnreadableIntent('an action names no file_path.')
-  const text_ = optionalTextAt(action, 'content')
+  const text_ = at(action, 'content') ?? null
+  if (text_ !== null && typeof text_ !== 'string') throw new UnreadableIntent('the content of an action is no text.')
   const content = text_ === null ? null : decodedContent(text_, optionalTextAt(action, 'encoding'))
   if (kind === 'create' || kind === 'update') return [writtenFile(path, content ?? Buffer.alloc(0))]
   if (kind === 'delete') return [removed(path)]
@@ -182,7 +198,7 @@ function writesOf(action: unknown): readonly FileWrite[] {
   if (kind !== 'move') throw new UnreadableIntent(`"${kind}" is not a known action.`)
   const from = optionalTextAt(action, 'previous_path')
   if (from === null) throw new UnreadableIntent('a move names no previous_path.')
-  return [{ kind: 'move', from, path, content }]
+  return [movedFile(from, path, content)]
 }
 
 function branchCreation({ call, repository, parameters }: ScmCall): readonly ScmIntent[] {

@@ -6,7 +6,7 @@ import { PLATFORMS, type MergeRequest, type RepositoryFacts, type ScmClient } fr
 import { orAbsent } from '../../scm/scm-error.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
-import type { FileWrite, ScmIntent } from './intent.ts'
+import { UnreadableIntent, type FileWrite, type ScmIntent } from './intent.ts'
 
 interface CheckTerms {
   readonly derivation: DerivationTerms
@@ -171,11 +171,25 @@ async function contentsOf(
     if (write.kind === 'content') written.set(write.path, write.content)
     else if (write.kind === 'removal') written.set(write.path, null)
     else {
-      written.set(write.path, write.content ?? (await contentAt(client, write.from, base)))
+      const content =
+        write.content ?? (await movedContent(write.from, written, (from) => contentAt(client, from, base)))
       written.set(write.from, null)
+      written.set(write.path, content)
     }
   }
   return written
+}
+
+/** Writes are made one after the other: a file that an earlier one wrote is moved as it is then. */
+async function movedContent(
+  from: string,
+  written: ReadonlyMap<string, Buffer | null>,
+  contentBefore: (path: string) => Promise<Buffer>,
+): Promise<Buffer> {
+  const earlier = written.get(from)
+  if (earlier === undefined) return contentBefore(from)
+  if (earlier === null) throw new UnreadableIntent(`${from} is moved, and is not there any more.`)
+  return earlier
 }
 
 async function contentAt(client: ScmClient, path: string, commit: string): Promise<Buffer> {
@@ -187,8 +201,7 @@ async function contentAt(client: ScmClient, path: string, commit: string): Promi
 
 /** From the deployed or published state to the new one; a first one changes nothing for anybody. */
 async function shipment(intent: IntentOf<'ship'>, { client, facts, terms }: DerivationContext): Promise<CheckedIntent> {
-  const ref = intent.ref ?? facts.defaultBranch
-  const head = await client.commitOf(ref)
+  const { ref, head } = await shippedCommit(intent, client, facts)
   const base = (await client.previous(intent.since)) ?? head
   return {
     name: `${intent.operation} ${facts.name}@${ref} as ${intent.label}`,
@@ -197,10 +210,22 @@ async function shipment(intent: IntentOf<'ship'>, { client, facts, terms }: Deri
     place: { branch: ref, head },
     change: await deriveChangeSet(client, { base, head, kind: 'replace', trialMerge: null }, terms.derivation),
     async confirm() {
-      const now = await client.commitOf(ref)
-      if (now !== head) throw moved(head, now)
+      const now = await shippedCommit(intent, client, facts)
+      if (now.head !== head) throw moved(head, now.head)
     },
   }
+}
+
+/** A release is that of its tag, if the tag exists: what else the request names counts for a new tag only. */
+async function shippedCommit(
+  { ref, since, label }: IntentOf<'ship'>,
+  client: ScmClient,
+  { defaultBranch }: RepositoryFacts,
+): Promise<{ readonly ref: string; readonly head: string }> {
+  const tagged = since.kind === 'release' ? await client.tagged(label) : null
+  if (tagged !== null) return { ref: label, head: tagged }
+  const named = ref ?? defaultBranch
+  return { ref: named, head: await client.commitOf(named) }
 }
 
 async function confirmTip(client: ScmClient, branch: string, judged: string): Promise<void> {

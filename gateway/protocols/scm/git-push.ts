@@ -11,6 +11,7 @@ import { quickActionsIn } from './quick-actions.ts'
 import { literalReadings, singleSegments, splitSegments } from '../../routing/path-reading.ts'
 import { refusalText } from '../common/refusal.ts'
 import { splitNames } from './name-list.ts'
+import { botCommandIn } from './text-commands.ts'
 
 /** Of the repository that is pushed to, however the path is spelt; null: no push. */
 function pushedTo({ upstreamPath }: Pick<CallHead<ScmRoute>, 'upstreamPath'>): string | null {
@@ -123,7 +124,10 @@ function isHarmless(option: string): boolean {
     .join('=')
     .replaceAll('\\n', '\n')
     .replaceAll(/(^|\n)["']/g, '$1')
-  return [...quickActionsIn(text)].every((action) => action === 'harmless' || action === 'retargets')
+  return (
+    [...quickActionsIn(text)].every((action) => action === 'harmless' || action === 'retargets') &&
+    botCommandIn('scm_b', text) === null
+  )
 }
 
 /** Letters of any case: `refs/Heads/main` is `refs/heads/main` on a file system that ignores case. */

@@ -6,9 +6,9 @@ import { isUtf8 } from 'node:buffer'
 import type { ScmRoute } from './settings.ts'
 import type { Call } from '../../calls/call.ts'
 import { fold, literalReadings, splitSegments } from '../../routing/path-reading.ts'
-import { canonicalName, queryOf } from '../../routing/query-names.ts'
+import { canonicalName, queryOf, readNames } from '../../routing/query-names.ts'
 import { readParts } from '../common/form-parts.ts'
-import { mayBeForm } from '../common/method-override.ts'
+import { isJsonType, mayBeForm } from '../common/method-override.ts'
 import { UnreadableIntent, type FileWrite } from './intent.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
@@ -18,6 +18,8 @@ type Member = readonly [name: string, value: unknown]
 
 /** A field that some servers begin behind a semicolon (Rack 2 in queries, older Python). */
 const HIDDEN_FIELD = /;\s*[\w.%[\]+-]+=/
+/** Rack drops blanks before a name, and reads `[a]`, `a]` and `a` as one name. */
+const PLAIN_NAME = /^(?!\s)[^\p{Cc}[\]]+(?<!\s)(?:\[[^\p{Cc}[\]]*\])*$/u
 const FIELD_WITHIN = /[&;]\s*[\w.%[\]+-]+=/
 
 /** The last segment says that a request is one of GraphQL; Rails takes a format behind it. */
@@ -29,6 +31,8 @@ export function isGraphqlPath(segments: readonly string[]): boolean {
 export function parametersOf(call: Call<ScmRoute>): Parameters {
   const parameters: Record<string, unknown> = Object.create(null)
   const add = (name: string, value: unknown): void => {
+    if (!PLAIN_NAME.test(name))
+      throw new UnreadableIntent(`Some servers read the name ${JSON.stringify(name)} as another one.`)
     if (Object.hasOwn(parameters, name) && parameters[name] !== value)
       throw new UnreadableIntent(`The request states "${name}" twice, and not the same.`)
     parameters[name] = value
@@ -41,9 +45,18 @@ export function parametersOf(call: Call<ScmRoute>): Parameters {
 /** @throws UnreadableIntent where some servers begin another parameter at a semicolon */
 export function queryMembers({ upstreamPath }: Pick<Call, 'upstreamPath'>): readonly Member[] {
   const query = queryOf(upstreamPath)
-  if (HIDDEN_FIELD.test(query))
+  const members = [...new URLSearchParams(query)]
+  if (hidesField(query, members))
     throw new UnreadableIntent('Some servers begin another parameter at a ";" in the query: write it as %3B.')
-  return [...new URLSearchParams(query)]
+  return members
+}
+
+/** A name behind a semicolon without a value is that of a parameter which some servers then read as absent. */
+function hidesField(text: string, members: readonly Member[]): boolean {
+  if (!text.includes(';')) return false
+  const names = new Set(members.map(([name]) => canonicalName(name.split(';', 1)[0] ?? '')))
+  const hidden = text.split('&').flatMap((piece) => piece.split(';').slice(1).flatMap(readNames))
+  return HIDDEN_FIELD.test(text) || hidden.some((name) => names.has(name))
 }
 
 function isForm(type: string | undefined): type is string {
@@ -75,6 +88,9 @@ export function bodyMembers({ body, headers }: Call<ScmRoute>): readonly Member[
   const type = headers['content-type'] ?? ''
   if (!isUtf8Type(type)) throw new UnreadableIntent('The body is in other letters than UTF-8, so it cannot be judged.')
   if (isForm(type)) return formMembers(body, type)
+  // Grape drops a body of a type that it has no reader for, and runs the request by what is left.
+  if (type !== '' && !isJsonType(type))
+    throw new UnreadableIntent('Some servers do not read a body of this type: state application/json.')
   // To Rack, a body without a type is a form, and a text in the JSON may be a field of it.
   if (type === '' && FIELD_WITHIN.test(body.toString('latin1')))
     throw unreadableForm('it states no type, and is JSON to some servers and a form to others')
@@ -98,8 +114,9 @@ function unreadableForm(why: string): UnreadableIntent {
 function fieldMembers(body: Buffer): readonly Member[] {
   const fields = isUtf8(body) ? body.toString('utf8') : null
   if (fields === null) throw unreadableForm('it is no UTF-8')
-  if (HIDDEN_FIELD.test(fields)) throw unreadableForm('some servers begin a field at a ";" in it; write it as %3B')
-  return [...new URLSearchParams(fields)]
+  const members = [...new URLSearchParams(fields)]
+  if (hidesField(fields, members)) throw unreadableForm('some servers begin a field at a ";" in it; write it as %3B')
+  return members
 }
 
 function partMembers(body: Buffer, type: string): readonly Member[] {
@@ -204,9 +221,22 @@ export function decodedContent(content: string, encoding: string | null): Buffer
 }
 
 export function writtenFile(path: string, content: Buffer): FileWrite {
-  return { kind: 'content', path: path.replace(/^\/+/, ''), content }
+  return { kind: 'content', path: plainPath(path), content }
 }
 
 export function removed(path: string): FileWrite {
-  return { kind: 'removal', path: path.replace(/^\/+/, '') }
+  return { kind: 'removal', path: plainPath(path) }
+}
+
+/** @param content null: that of the file */
+export function movedFile(from: string, path: string, content: Buffer | null): FileWrite {
+  return { kind: 'move', from: plainPath(from), path: plainPath(path), content }
+}
+
+/** Platforms clean a path before they write to it: `./a`, `a//b` and `x/../a` are other files. @throws UnreadableIntent */
+function plainPath(path: string): string {
+  const plain = path.replace(/^\/+/, '')
+  if (plain.split('/').some((name) => name === '' || name === '.' || name === '..'))
+    throw new UnreadableIntent(`"${path}" is not the plain path of a file: write it without empty names, "." and "..".`)
+  return plain
 }

@@ -30,6 +30,8 @@ export interface ScmCall {
   readonly parameters: Parameters
   /** The platform, asked as the caller: for facts that the request does not contain. */
   readonly client: () => ScmClient
+  /** What the platform answers for a path behind the repository. */
+  readonly ask: (path: string) => Promise<unknown>
 }
 
 export interface ScmRow {
@@ -209,11 +211,15 @@ function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable, { config 
 async function judged(call: Call<ScmRoute>, name: string, table: ScmTable & FoundRow, deps: ScmDeps): Promise<Action> {
   const { dialect, row, located } = table
   const { prefix, repository } = located
-  const client = () =>
-    dialect.createClient(transportFor(call, { platform: dialect.platform, prefix }, deps), repository)
+  const transport = () => transportFor(call, { platform: dialect.platform, prefix }, deps)
+  const client = () => dialect.createClient(transport(), repository)
+  const ask = async (path: string) => {
+    const asker = transport()
+    return asker.json(await asker.get(repository + path))
+  }
   const parameters = parametersOf(call)
   const intents = await allIntents(nameReadings(call, table, table), (one) =>
-    row.intents({ call, repository, names: one, parameters, client }),
+    row.intents({ call, repository, names: one, parameters, client, ask }),
   )
   if (typeof intents === 'string') return receipted(call, { ...table, operation: intents, because: row.because })
   if (intents.length === 0) return passingAsSent(call, name)

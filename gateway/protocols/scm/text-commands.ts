@@ -1,5 +1,5 @@
 /**
- * Commands in texts of people: quick actions of GitLab, and what bots beside the other platforms take from a comment. A bot merges
+ * Commands in texts of people: quick actions of GitLab, and what bots beside every platform take from a comment. A bot merges
  * or deploys by its own rights, so the text counts as that call.
  */
 import type { PlatformId } from '../../scm/platform.ts'
@@ -25,7 +25,7 @@ const PROGRAMS = splitNames('atlantis bors digger env0 homu pulumi spacelift ter
 /** The verb may follow other words: `please merge`, `squash and merge`. */
 const BY_NAME = new RegExp(String.raw`@(?:${BOTS})(?:\[bot\])?\b[^\n\r]{0,40}?(?<![\w-])(?:${LANDING})(?![\w-])`, 'i')
 const BY_PROGRAM = new RegExp(
-  String.raw`^[^\S\n]*@?(?:${PROGRAMS}):?[^\S\n]+(?:\S+[^\S\n]+)?(?:${LANDING}|up)(?![\w-])`,
+  String.raw`^[^\S\n]*@?(?:${PROGRAMS}):?[^\S\n]+(?:\S+[^\S\n]+)?(?:${LANDING}|up|approve_policies)(?![\w-])`,
   'im',
 )
 /** `/lgtm`, `/deploy prod`, `/merge-when-green`, `/trunk merge`, `.deploy`. A path goes on with a slash or a dot. */
@@ -33,27 +33,34 @@ const BY_SIGN = new RegExp(
   String.raw`^[^\S\n]*[/.!](?:[a-z]+-)*(?:[a-z][\w-]*[^\S\n]+)?(?:${LANDING})(?:-[\w-]+)?(?=\s|[,;:!]|$)`,
   'im',
 )
-const COMMANDS = [BY_NAME, BY_PROGRAM, BY_SIGN] as const
+
+/** By platform: at GitLab, what a sign stands before is a quick action or unknown, and is judged as that. */
+const COMMANDS: Readonly<Record<PlatformId, readonly RegExp[]>> = {
+  scm_a: [BY_NAME, BY_PROGRAM, BY_SIGN],
+  scm_b: [BY_NAME, BY_PROGRAM],
+  scm_c: [BY_NAME, BY_PROGRAM, BY_SIGN],
+}
+
+/** The command for a bot in a text; null: it holds none. */
+export function botCommandIn(platform: PlatformId, text: string): string | null {
+  const lines = text.replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
+  const [found] = COMMANDS[platform].flatMap((command) => command.exec(lines)?.[0].trim() ?? [])
+  return found ?? null
+}
 
 /** @throws UnreadableIntent for a text that a bot may merge, deploy or approve by */
-function refuseBotCommands(value: unknown): void {
+export function refuseBotCommands(platform: PlatformId, value: unknown): void {
   for (const text of textsIn(value)) {
-    const lines = text.replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
-    const [found] = COMMANDS.flatMap((command) => command.exec(lines)?.[0].trim() ?? [])
-    if (found !== undefined)
+    const found = botCommandIn(platform, text)
+    if (found !== null)
       throw new UnreadableIntent(
         `a text with a command for a bot that merges, deploys or approves ("${found.slice(0, 60)}") is refused. Send the merge or deployment as a request, or write the text another way.`,
       )
   }
 }
 
-const REFUSALS: Readonly<Record<PlatformId, (value: unknown) => void>> = {
-  scm_a: refuseBotCommands,
-  scm_b: refuseQuickActions,
-  scm_c: refuseBotCommands,
-}
-
 /** @throws UnreadableIntent for a text by which something lands, or may */
 export function refuseCommands(platform: PlatformId, value: unknown): void {
-  REFUSALS[platform](value)
+  if (platform === 'scm_b') refuseQuickActions(value)
+  refuseBotCommands(platform, value)
 }
