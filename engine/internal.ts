@@ -76,7 +76,7 @@ export type { RequestExpression, RequestFacts, RequestField } from './policy/req
 export { countFindings, countPlaces, expandFindings, LEVELS, occurrenceText } from './model/finding.ts'
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Offer, Operation } from './model/finding.ts'
 export { guardMcpClient, guardTools } from './guard/guard.ts'
-export { filePathReadings, isFilePattern, isSameFile } from './common/file-path.ts'
+export { filePathReadings, isFilePattern, isSameFile, pathAndEnds } from './common/file-path.ts'
 export { applyFileChange, FILE_ARGUMENTS, namedFiles, readFileChanges } from './guard/edits.ts'
 export { furtherPaths } from './guard/further-paths.ts'
 export type { FileChange, FileChanges } from './guard/edits.ts'

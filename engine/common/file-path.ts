@@ -38,18 +38,28 @@ export function filePathReadings(text: string): readonly string[] {
 /**
  * Whether a path may name files other than the literal one: a glob, an expression of a shell, or a short name of
  * Windows (`OPENAP~1.YAM`). Names of several letters in brackets (`[id]`) are folders of web frameworks, and are taken
- * literally.
+ * literally. An open file of a process (`/dev/fd/3`) may be any.
  */
 export function isFilePattern(text: string): boolean {
   return filePathReadings(text).some((path) => PATTERN.test(path))
 }
 
 const PATTERN =
-  /[*?`]|\$\(|\$\{\w*[^\w}]|\[(?:[!^]?[^\]]|[^\]]-[^\]]|[!^][^\]]+)\]|\{[^{}]*(?:,|\.\.)[^{}]*\}|[^/~]~\d/u
+  /[*?`]|\$\(|\$\{\w*[^\w}]|\[(?:[!^]?[^\]]|[^\]]-[^\]]|[!^][^\]]+)\]|\{[^{}]*(?:,|\.\.)[^{}]*\}|[^/~]~\d|^\/(?:dev|proc\/.+)\/fd\//u
 
 /** Names of one file on a disk that ignores letter case or Unicode forms: as written and in lower case. */
 export function foldedFilePaths(path: string): readonly string[] {
   return [path, path.toLowerCase()].flatMap((one) => [one, one.normalize('NFC'), one.normalize('NFD')])
+}
+
+/**
+ * The path; for one that is absolute, or leaves its folder, also what follows each of its folders. A link or a mount
+ * gives a folder further names, so such a path may be that of a file below the root.
+ */
+export function pathAndEnds(path: string): readonly string[] {
+  if (!/^(?:\/|\.\.(?:\/|$))/.test(path)) return [path]
+  const names = path.split('/').slice(1)
+  return [path, ...names.map((_, index) => names.slice(index).join('/'))]
 }
 
 /** Rounds of decoding, as a second and a third reader would do. */

@@ -11,7 +11,7 @@ import { reason } from '../decide/reasons.ts'
 import { applyFileChange, readFileChange, type FileChange } from './edits.ts'
 import { furtherPaths } from './further-paths.ts'
 import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './shapes.ts'
-import { filePathReadings, foldedFilePaths, isFilePattern, normalFilePath } from '../common/file-path.ts'
+import { filePathReadings, foldedFilePaths, isFilePattern, normalFilePath, pathAndEnds } from '../common/file-path.ts'
 import type { Sha256 } from '../common/hash.ts'
 import { isRecord } from '../schema/located.ts'
 
@@ -148,7 +148,14 @@ async function runUnjudged(run: Run): Promise<GuardOutcome<unknown>> {
 async function guardedCall(run: Run, args: unknown, options: GuardOptions): Promise<GuardOutcome<unknown>> {
   const change = readFileChange(args)
   if (change === null)
-    return blockedCall(reason('GUARD_CALL_UNRECOGNISED', 'The arguments do not show what this call would change.'))
+    return blockedCall(
+      reason(
+        'GUARD_CALL_UNRECOGNISED',
+        args === null
+          ? 'The arguments are no plain data or JSON text, so they do not show what this call would change.'
+          : 'The arguments do not show what this call would change.',
+      ),
+    )
   if (leadsElsewhere(args, change.path, options))
     return blockedCall(
       reason('GUARD_CALL_UNRECOGNISED', `Besides ${change.path}, the arguments may name another file that is changed.`),
@@ -168,13 +175,13 @@ async function guardedCall(run: Run, args: unknown, options: GuardOptions): Prom
 
 /**
  * Every file that the path may name must be `none`. `./contracts/x` and `docs/../contracts/x` are `contracts/x`, and
- * so is `Contracts/X` on many disks. The files of a pattern are unknown.
+ * so is `Contracts/X` on many disks. The files of a pattern are unknown. A path elsewhere may lead to the root by
+ * another name of a folder, so its ends count too.
  */
 function isNoContract(path: string, { typeOf: declared, root }: GuardOptions): boolean {
   if (declared === undefined || isFilePattern(path)) return false
-  return filePathReadings(path)
-    .flatMap((reading) => foldedFilePaths(fromRoot(reading, root)))
-    .every((name) => declared(name) === 'none')
+  const names = filePathReadings(path).flatMap((reading) => pathAndEnds(fromRoot(reading, root)))
+  return names.flatMap(foldedFilePaths).every((name) => declared(name) === 'none')
 }
 
 /**

@@ -2,6 +2,7 @@
  * The forms in which frameworks represent tools: functions, objects with a member that runs them (Vercel AI SDK,
  * LangChain and others), clients of MCP servers. This file only wraps them; `guard` decides whether a call may run.
  */
+import { placedArguments, type CalledMember } from './call-forms.ts'
 import { readJson } from '../contracts/json-text.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../model/limits.ts'
 import { isRecord } from '../schema/located.ts'
@@ -39,10 +40,12 @@ function isCallable(value: unknown): value is Callable {
  * @throws TypeError if nothing in it can be run: a guard without effect would look like a real one
  */
 export function guardedTool(name: string, tool: unknown, guard: Guard): unknown {
-  if (isCallable(tool)) return Object.freeze(guardedCallable(name, tool, guard))
+  if (isCallable(tool)) return Object.freeze(guardedCallable(name, tool, guard, null))
   if (typeof tool !== 'object' || tool === null || !(hasRunner(tool) || hasRunner(Reflect.get(tool, 'function'))))
     throw new TypeError(`The tool ${name} is no function and has none of ${RUNNERS.join(', ')} to run it.`)
-  return withMembers(tool, (member, run) => (isRunner(member) ? guardedCallable(name, run, guard) : null))
+  return withMembers(tool, (member, run, owner) =>
+    isRunner(member) ? guardedCallable(name, run, guard, { tool: owner, member }) : null,
+  )
 }
 
 function hasRunner(value: unknown): boolean {
@@ -50,11 +53,12 @@ function hasRunner(value: unknown): boolean {
 }
 
 /** Judges and runs a copy of the arguments, so that the caller cannot change them in between. */
-function guardedCallable(name: string, run: Callable, guard: Guard): Callable {
-  return (...args) => {
-    const [given, ...more] = args
-    const copy = args.length === 0 ? undefined : copyOf(given)
-    return guard(name, parsedArguments(copy?.value), () => run(...(copy === null ? args : [copy?.value, ...more])))
+function guardedCallable(name: string, run: Callable, guard: Guard, called: CalledMember | null): Callable {
+  return (...call) => {
+    const { given, replaced } = placedArguments(called, call)
+    const copy = copyOf(given)
+    const args = copy === null ? null : parsedArguments(copy.value)
+    return guard(name, args, () => run(...(copy === null || call.length === 0 ? call : replaced(copy.value))))
   }
 }
 
@@ -141,7 +145,7 @@ function guardedToolCall(params: unknown, guard: Guard, run: Run): Promise<unkno
  */
 function withMembers(
   target: object,
-  guarded: (member: string | symbol, run: Callable) => Callable | null,
+  guarded: (member: string | symbol, run: Callable, owner: object) => Callable | null,
   replaced: (member: string | symbol, value: unknown) => unknown = (_, value) => value,
 ): unknown {
   const known = new WeakMap<object, unknown>()
@@ -160,7 +164,7 @@ function withMembers(
     const read = (member: string | symbol, receiver?: unknown): unknown => {
       const value: unknown = Reflect.get(inner, member, receiver ?? inner)
       if (isCallable(value)) {
-        const run = guarded(member, (...args) => Reflect.apply(value, inner, args))
+        const run = guarded(member, (...args) => Reflect.apply(value, inner, args), inner)
         return run ?? (member !== 'constructor' && holdsRunner(value) ? wrapped(value) : value)
       }
       const other = replaced(member, value)
@@ -188,7 +192,7 @@ function withMembers(
     GUARDED.add(proxy)
     return proxy
   }
-  const isGuarded = (member: string | symbol): boolean => guarded(member, () => null) !== null
+  const isGuarded = (member: string | symbol): boolean => guarded(member, () => null, target) !== null
   return wrapped(target)
 }
 

@@ -18,8 +18,11 @@ interface ContractProfile {
 export interface ContractSelector {
   readonly hash: Digest
   isSelected(path: string): boolean
-  /** Whether a path may be selected on a disk that does not tell letters apart, or as a pattern that names several files. */
-  mayBeSelected(path: string): boolean
+  /**
+   * Whether a path may be selected on a disk that does not tell letters apart, or as a pattern that names several files.
+   * @param ends paths that the file may have from the root of its repository; by default the path
+   */
+  mayBeSelected(path: string, ends?: readonly string[]): boolean
   isOfType(type: ArtifactType): boolean
 }
 
@@ -30,9 +33,10 @@ export function createSelector({ types, globs }: ContractProfile): ContractSelec
     hash: digestJson({ types, globs }, sha256Hex),
     isSelected: (path) =>
       included.some((glob) => matchesGlob(path, glob)) && !excluded.some((glob) => matchesGlob(path, glob)),
-    mayBeSelected: (path) =>
-      included.some((glob) => matchesGlob(folded(path), folded(glob)) || mayMeet(shortNames(path), glob)) &&
-      !excluded.some((glob) => matchesGlob(path, glob)),
+    mayBeSelected: (path, ends = [path]) =>
+      ends.some((end) =>
+        included.some((glob) => matchesGlob(folded(end), folded(glob)) || mayMeet(shortNames(end), glob)),
+      ) && !excluded.some((glob) => matchesGlob(path, glob)),
     isOfType: (type) => types.includes(type),
   }
 }

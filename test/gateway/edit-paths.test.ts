@@ -196,6 +196,15 @@ const INTO_THE_ROOT: readonly string[] = [
   'vscode-file://host/repo/contracts/openapi.yaml',
   '/proc/self/cwd/contracts/openapi.yaml',
   '/proc/1/root/repo/contracts/openapi.yaml',
+  '/proc/self/task/1/cwd/contracts/openapi.yaml',
+  '/proc/self/fd/3/contracts/openapi.yaml',
+  '/proc/self/fd/3',
+  '/dev/fd/3',
+  '/private/repo/contracts/openapi.yaml',
+  '/System/Volumes/Data/repo/contracts/openapi.yaml',
+  '/mnt/c/repo/contracts/openapi.yaml',
+  '/home/alice/link-to-repo/contracts/openapi.yaml',
+  '../link-to-repo/contracts/openapi.yaml',
   '${HOME:-/repo}/contracts/openapi.yaml',
   '$(pwd)/contracts/openapi.yaml',
   '`pwd`/contracts/openapi.yaml',
@@ -235,6 +244,7 @@ describe('a call that names the contract besides its path', () => {
     const how = { encoding: 'utf-8', mode: 'overwrite', create_dirs: true, description: 'see contracts/openapi.yaml' }
     assert.equal((await run({ path: 'docs/a.md', content: 'contracts/openapi.yaml', ...how })).executed, true)
     assert.equal((await run({ path: 'docs/a.md', content: 'x', cwd: '/repo' })).executed, true)
+    assert.equal((await run({ path: '/tmp/notes.md', content: 'x' })).executed, true)
     assert.equal(
       (await run({ path: '/repo/docs/a.md', content: 'x', url: 'https://a.example/contracts/openapi.yaml' })).executed,
       true,

@@ -32,20 +32,20 @@ interface Files {
 }
 
 /** The published server on a folder that holds one contract and one other file. */
-async function files(t: TestContext, edits: object = {}): Promise<Files> {
+async function files(t: TestContext, edits: object = {}, config: object = {}): Promise<Files> {
   const folder = mkdtempSync(join(tmpdir(), 'preflight-edits-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   writeFileSync(join(folder, 'openapi.yaml'), API)
   writeFileSync(join(folder, 'settings.json'), '{"colour":"red"}')
   const upstream = await startStdioServer(t, '@modelcontextprotocol/server-filesystem/dist/index.js', [folder])
-  const agent = await startAgent(await routeTo(t, upstream, edits))
+  const agent = await startAgent(await routeTo(t, upstream, edits, config))
   t.after(() => agent.close())
   return { agent, path: (name) => join(folder, name), text: (name) => readFileSync(join(folder, name), 'utf8') }
 }
 
-async function routeTo(t: TestContext, upstream: string, edits: object): Promise<string> {
+async function routeTo(t: TestContext, upstream: string, edits: object, config: object = {}): Promise<string> {
   const route = { name: 'files', match: { path: '/files' }, upstream, protocol: 'mcp', edits }
-  const gateway = await startTestGateway(t, { routes: [route] })
+  const gateway = await startTestGateway(t, { routes: [route], ...config })
   return `${gateway.addresses.proxy}/files`
 }
 
@@ -53,6 +53,14 @@ const isStopped = (result: { readonly isError?: boolean | undefined }): boolean 
 
 test('an edit that takes an operation away is stopped with the finding, and the file stays', async (t) => {
   const { agent, path, text } = await files(t)
+  const edits = [{ oldText: OWNERS, newText: '' }]
+  const result = await agent.client.callTool({ name: 'edit_file', arguments: { path: path('openapi.yaml'), edits } })
+  assert.match(textOf(result), /REMOVED_WITHOUT_DEPRECATION/)
+  assert.equal(text('openapi.yaml'), API)
+})
+
+test('a glob from the root of a repository selects a file by its absolute path', async (t) => {
+  const { agent, path, text } = await files(t, {}, { scm: { contracts: { globs: ['openapi.yaml'] } } })
   const edits = [{ oldText: OWNERS, newText: '' }]
   const result = await agent.client.callTool({ name: 'edit_file', arguments: { path: path('openapi.yaml'), edits } })
   assert.match(textOf(result), /REMOVED_WITHOUT_DEPRECATION/)

@@ -4,6 +4,7 @@ import {
   filePathReadings,
   furtherPaths,
   isFilePattern,
+  pathAndEnds,
   isSameFile,
   namedFiles,
   readFileChanges,
@@ -285,9 +286,10 @@ async function confirmUnchanged(paths: readonly string[], reading: FileReading):
 
 /** Globs are of paths within a repository; servers also take absolute ones, those of Windows, and some of them names in other letters. */
 function isLookedAt(path: string, selector: ContractSelector): boolean {
-  return filePathReadings(path)
-    .map((reading) => reading.replace(/^(?:\/|\.\.\/)+/, ''))
-    .some((reading) => selector.isSelected(reading) || selector.mayBeSelected(reading))
+  return filePathReadings(path).some((reading) => {
+    const plain = reading.replace(/^(?:\/|\.\.\/)+/, '')
+    return selector.isSelected(plain) || selector.mayBeSelected(plain, pathAndEnds(reading))
+  })
 }
 
 /** The tool says itself that it changes nothing, and its word is part of the baseline. */
