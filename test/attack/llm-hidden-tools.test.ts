@@ -1,12 +1,8 @@
 /** Calls of model providers whose tools stand somewhere else than in `tools`: every vendor's ways as data, each judged, held for a receipt, or harmless. */
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
-import { startHttpUpstream } from '../fakes/http-upstream.ts'
-import { startProxy } from '../fakes/proxy-under-test.ts'
+import { test } from 'node:test'
+import { modelScene, wrongOutcomes, type CallRow } from '../fakes/model-scene.ts'
 import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
-
-type Outcome = 'judged' | 'receipt' | 'both' | 'passes' | 'refused'
-type Row = readonly [vendor: string, method: string, path: string, body: unknown, outcome: Outcome]
 
 const TOOL = { type: 'function', name: 'wipe', parameters: { type: 'object' } }
 const TOOLS = [TOOL]
@@ -29,7 +25,7 @@ const SWITCHED: readonly (readonly [vendor: string, path: string, body: object])
   ['any', '/v1/chat/completions', { extra_body: { search_parameters: { mode: 'auto' } } }],
 ]
 
-const CALLS: readonly Row[] = [
+const CALLS: readonly CallRow[] = [
   ['openai', 'POST', '/v1/responses', { input: 'hi', prompt: { id: 'pmpt_1', version: '2' } }, 'receipt'],
   ['openai', 'POST', '/v1/responses', { input: 'hi', prompt: { id: 'pmpt_1' }, tools: TOOLS }, 'both'],
   ['openai', 'POST', '/v1/completions', { prompt: 'Say hi.' }, 'passes'],
@@ -256,7 +252,7 @@ const CALLS: readonly Row[] = [
     ['gemini', '/v1beta/models/m:generateContent', 'generation_config'],
     ['gemini', '/v1beta/models/m:countTokens', 'generateContentRequest'],
     ['any', '/v1/unknown', 'whatever'],
-  ].flatMap(([vendor = '', path = '', member = '']): Row[] => [
+  ].flatMap(([vendor = '', path = '', member = '']): CallRow[] => [
     [vendor, 'POST', path, { messages: [], [member]: { tools: [{ ...TOOL, name: `${path} ${member}` }] } }, 'judged'],
     [vendor, 'POST', path, { messages: [], [member]: { Tools: TOOLS } }, 'refused'],
     [
@@ -268,12 +264,12 @@ const CALLS: readonly Row[] = [
     ],
     [vendor, 'POST', path, { messages: [], [member]: { tools: { a: 1 }, temperature: 1 } }, 'passes'],
   ]),
-  ...SWITCHED.map(([vendor, path, body]): Row => [vendor, 'POST', path, body, 'judged']),
+  ...SWITCHED.map(([vendor, path, body]): CallRow => [vendor, 'POST', path, body, 'judged']),
   ...[
     { web_search_options: null, plugins: [], enable_search: false },
     { search_parameters: { mode: 'off' }, web_search: { enable: false } },
     { metadata: { plugins: ['a'] }, parameters: { enable_search: false } },
-  ].map((body): Row => ['any', 'POST', '/v1/chat/completions', { messages: TEXT, ...body }, 'passes']),
+  ].map((body): CallRow => ['any', 'POST', '/v1/chat/completions', { messages: TEXT, ...body }, 'passes']),
   ['any', 'POST', '/v1/chat/completions', { messages: TEXT, Web_Search_Options: {} }, 'refused'],
   ['any', 'POST', '/v1/chat/completions', { messages: TEXT, metadata: { tools: TOOLS, Tools: [] } }, 'passes'],
   ['any', 'POST', '/v1/chat/completions', { messages: TEXT, response_format: { schema: { tools: TOOLS } } }, 'passes'],
@@ -286,51 +282,14 @@ function nested(depth: number, inner: object): object {
   return depth === 0 ? inner : { request: nested(depth - 1, inner) }
 }
 
-async function start(t: TestContext, llm: object = {}) {
-  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
-  t.after(() => upstream.close())
-  const proxy = await startProxy({
-    routes: [{ name: 'model', match: { path: '/' }, upstream: upstream.origin, protocol: 'llm', llm }],
-  })
-  t.after(() => proxy.close())
-  const send = async (method: string, path: string, body: unknown) => {
-    const answer = await fetch(proxy.url + path, {
-      method,
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-      headers: { 'content-type': 'application/json' },
-    })
-    return { status: answer.status, body: await answer.text() }
-  }
-  return { proxy, upstream, send }
-}
-
-/** The outcome of one call, from its response and what reached the upstream. */
-async function outcomeOf({ proxy, upstream, send }: Awaited<ReturnType<typeof start>>, row: Row): Promise<Outcome> {
-  const [, method, path, body] = row
-  const before = upstream.requests.length
-  const asked = proxy.interceptions.length
-  const judged = proxy.flow.asked.length
-  const answer = await send(method, path, body)
-  const hasArrived = upstream.requests.length > before
-  if (hasArrived) return proxy.interceptions.length > asked ? 'judged' : 'passes'
-  if (!answer.body.includes('PREFLIGHT_RECEIPT_REQUIRED')) return 'refused'
-  return proxy.flow.asked.length > judged ? 'both' : 'receipt'
-}
-
 test('no call takes tools along that nobody judged', async (t) => {
-  const scene = await start(t)
-  const wrong: string[] = []
-  for (const row of CALLS) {
-    const found = await outcomeOf(scene, row)
-    if (found !== row[4])
-      wrong.push(`${row[1]} ${row[2]} ${JSON.stringify(row[3]).slice(0, 120)}: ${found}, not ${row[4]}`)
-  }
-  assert.deepEqual(wrong, [])
+  const scene = await modelScene(t)
+  assert.deepEqual(await wrongOutcomes(scene, CALLS), [])
 })
 
 test('a route may let calls of stored tools through, or none', async (t) => {
-  const passing = await start(t, { stored_tools: 'pass' })
-  const denying = await start(t, { stored_tools: 'deny' })
+  const passing = await modelScene(t, { stored_tools: 'pass' })
+  const denying = await modelScene(t, { stored_tools: 'deny' })
   for (const [, method, path, body, outcome] of CALLS.filter((row) => row[4] === 'receipt')) {
     assert.equal((await passing.send(method, path, body)).status, 200, `${path} ${outcome}`)
     assert.equal((await denying.send(method, path, body)).status, 403, path)
@@ -339,7 +298,7 @@ test('a route may let calls of stored tools through, or none', async (t) => {
 })
 
 test('the receipt that a call takes names what keeps its tools', async (t) => {
-  const { send } = await start(t)
+  const { send } = await modelScene(t)
   for (const [path, body, name] of [
     ['/v1/responses', { prompt: { id: 'pmpt_1', version: '2' } }, 'model/prompt:pmpt_1@2'],
     ['/v1/batches', { input_file_id: 'file-1' }, 'model/input_file_id:file-1'],
@@ -350,7 +309,7 @@ test('the receipt that a call takes names what keeps its tools', async (t) => {
 })
 
 test('a file of a batch goes by as an upload; the batch that runs it takes the receipt', async (t) => {
-  const { proxy } = await start(t)
+  const { proxy } = await modelScene(t)
   const form = new FormData()
   form.set('purpose', 'batch')
   form.set('file', new Blob([`{"body":{"tools":${JSON.stringify(TOOLS)}}}`]), 'calls.jsonl')
@@ -364,7 +323,7 @@ const source = (endpoint: string, key: string) => ({
 })
 
 test('a connected source is compared by what it is, and its secrets are not kept', async (t) => {
-  const { proxy, send } = await start(t)
+  const { proxy, send } = await modelScene(t)
   for (const [endpoint, key] of [
     ['https://a.example', 'secret-1'],
     ['https://a.example', 'secret-2'],
@@ -380,7 +339,7 @@ test('a connected source is compared by what it is, and its secrets are not kept
 /** Some servers read a body whatever the method is. */
 for (const method of ['GET', 'HEAD', 'OPTIONS']) {
   test(`the body of a ${method} does not stream by unread`, async (t) => {
-    const { proxy, upstream } = await start(t)
+    const { proxy, upstream } = await modelScene(t)
     const body = JSON.stringify({ messages: TEXT, tools: TOOLS })
     const line = `${method} /v1/chat/completions HTTP/1.1\nHost: ${new URL(proxy.url).host}\nContent-Type: application/json`
     const framed = [

@@ -62,6 +62,7 @@ export const SWITCHES = [
   'dataSources',
   'compound_custom',
   'plugins',
+  'integrations',
 ] as const
 /** Members of a request that hold data. */
 const DATA: ReadonlySet<string> = new Set(

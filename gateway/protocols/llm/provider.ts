@@ -22,7 +22,7 @@ export interface ModelProvider {
 const PROVIDERS: readonly ModelProvider[] = [
   {
     name: 'openai',
-    path: /\/(?:chat\/completions|responses(?:\/compact)?|assistants(?:\/[^/]+)?|threads\/runs|threads\/[^/]+\/runs|(?:realtime|live)\/(?:sessions|client_secrets|calls)(?:\/[^/]+\/(?:accept|fork))?|conversations(?:\/[^/]+\/items)?|agents(?:\/[^/]+)?|agents\/sessions(?:\/[^/]+)?|invocations)$/,
+    path: /\/(?:chat\/completions|responses(?:\/compact)?|assistants(?:\/[^/]+)?|runs(?:\/(?:stream|wait|batch|crons))?|(?:realtime|live)\/(?:sessions|client_secrets|calls)(?:\/[^/]+\/(?:accept|fork))?|conversations(?:\/[^/]+\/items)?|agents(?:\/[^/]+)?|agents\/sessions(?:\/[^/]+)?|invocations)$/,
     refuse: openaiRefusal,
   },
   {
@@ -40,7 +40,7 @@ const PROVIDERS: readonly ModelProvider[] = [
     path: /\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream|invoke-with-bidirectional-stream)$|\/async-invoke$/,
     refuse: bedrockRefusal,
   },
-  { name: 'ollama', path: /\/api\/chat$|\/v2\/chat$/, refuse: ollamaRefusal },
+  { name: 'ollama', path: /\/api\/(?:v1\/)?chat$|\/v2\/chat$/, refuse: ollamaRefusal },
 ]
 
 /** For requests with an unknown path that carry tools. */
@@ -71,6 +71,16 @@ export function calledPath(call: Pick<CallHead, 'upstreamPath'>): CalledPath | n
 export function takesTools({ provider, paths }: CalledPath): boolean {
   return provider !== OTHER || isStoringPlace(paths)
 }
+
+/**
+ * Whether a call may hold tools without their names: in protobuf and its like, or below the path of Google's RPC. There
+ * JSON has members by number only.
+ */
+export function isUnnamed({ headers }: Pick<CallHead, 'headers'>, { paths }: CalledPath): boolean {
+  return UNNAMED.test(headers['content-type'] ?? '') || paths.some((path) => path.includes('/$rpc/'))
+}
+
+const UNNAMED = /^\s*application\/[\w.+-]*(?:protobuf|grpc|cbor|msgpack|thrift|avro|eventstream|java-serialized)/i
 
 /** What a refusal is to a caller, whatever its status is. */
 type RefusalKind = 'stopped' | 'unavailable' | 'malformed'

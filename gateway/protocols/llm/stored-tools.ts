@@ -11,8 +11,10 @@ interface ReferenceRow {
   readonly members: readonly string[]
   /** Only values of this form name such a thing. */
   readonly form: 'text' | 'object' | 'text or object' | 'list'
-  /** Tools that the same part has take the place of the stored ones. */
-  readonly isOverridden?: true
+  /** Where the tools of the same part take the place of the stored ones. */
+  readonly overriddenAt?: RegExp
+  /** Only values with a text like this name such a thing. */
+  readonly value?: RegExp
   /** Only below these paths; absent: everywhere. */
   readonly path?: RegExp
   readonly because: string
@@ -34,7 +36,8 @@ const REFERENCES: readonly ReferenceRow[] = [
   {
     members: ['assistant_id', 'assistantId'],
     form: 'text',
-    isOverridden: true,
+    // Elsewhere the tools are those of a graph, whatever the call states (LangGraph).
+    overriddenAt: /\/(?:v1|openai|projects\/[^/]+)\/threads\/(?:[^/]+\/)?runs$/,
     because: 'a stored assistant has tools of its own',
   },
   { members: ['agent_id', 'agentId'], form: 'text', because: 'a stored agent has tools of its own' },
@@ -70,6 +73,10 @@ const REFERENCES: readonly ReferenceRow[] = [
     path: /\/(?:responses|completions|agent)$/,
     because: 'a preset has tools of its own',
   },
+  // OpenRouter: a preset as the model, or behind it.
+  { members: ['model'], form: 'text', value: /@preset\//, because: 'a preset has tools of its own' },
+  { members: ['models'], form: 'list', value: /@preset\//, because: 'a preset has tools of its own' },
+  { members: ['bot_id'], form: 'text', path: /\/chat$/, because: 'a bot has tools of its own' },
   { members: ['connectors'], form: 'list', path: /\/chat$/, because: 'a connector is a tool that the provider keeps' },
 ]
 
@@ -105,6 +112,12 @@ const PLACES: readonly PlaceRow[] = [
     because: 'it gives tools to an agent in a form that is not compared',
   })),
   { path: /\/flows\/[^/]+\/aliases\/[^/]+(?:\/executions)?$/, because: 'a flow has tools of its own' },
+  { path: /\/bots\/chat\/completions$/, because: 'a bot has tools of its own' },
+  { path: /\/apps\/(?:agent\/.+|[^/]+\/completion)$/, because: 'an application has tools of its own' },
+  { path: /\/prompts\/[^/]+\/completions$/, because: 'a stored prompt has tools of its own' },
+  { path: /\/retrieveandgenerate(?:stream)?$/, because: 'a knowledge base is a tool that the provider keeps' },
+  { path: /\/batchinferencejobs$/, because: 'the calls of a batch stand in a file' },
+  { path: /\/endpoints\/[^/]+\/async-invocations$/, because: 'the call stands in a file' },
   { path: /\/runtimes\/.+\/invocations$/, because: 'a hosted agent has tools of its own' },
   { path: /\/model-invocation-job$/, because: 'the calls of a batch stand in a file' },
   {
@@ -123,7 +136,8 @@ const PLACES: readonly PlaceRow[] = [
 
 /** For the reading of bodies: members that count. */
 export const REFERENCE_MEMBERS: readonly string[] = [
-  ...REFERENCES.flatMap(({ members }) => members),
+  // A model may be an object that holds tools.
+  ...REFERENCES.flatMap(({ members, value }) => (value === undefined ? members : [])),
   ...PLACES.flatMap(({ member }) => member ?? []),
 ]
 
@@ -173,7 +187,10 @@ function isReference(row: ReferenceRow, part: BodyPart, member: string, paths: r
   const value = part[member]
   if (value === undefined || value === null || value === '') return false
   if (row.path !== undefined && !paths.some((path) => row.path?.test(path))) return false
-  if (row.isOverridden === true && Array.isArray(part['tools'])) return false
+  if (row.value !== undefined && ![value].flat().some((one) => typeof one === 'string' && row.value?.test(one)))
+    return false
+  const isOverridden = Array.isArray(part['tools']) && paths.some((path) => row.overriddenAt?.test(path))
+  if (isOverridden) return false
   if (Array.isArray(value)) return row.form === 'list' && value.length > 0
   if (isJsonObject(value)) return row.form.endsWith('object')
   return row.form !== 'object'
