@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import protobuf from 'protobufjs'
+import { readGrpcCall } from '../../gateway/protocols/argocd/grpc.ts'
 import { APP, argocdScene } from '../fakes/argocd-scene.ts'
 
 const FORMS = protobuf.parse(`
   syntax = "proto2";
-  message Sync { required string name = 1; optional string revision = 2; optional bool dryRun = 3; optional bool prune = 4; repeated string manifests = 8; optional string appNamespace = 12; optional string project = 13; repeated string revisions = 15; }
+  message Sync { required string name = 1; optional string revision = 2; optional bool dryRun = 3; optional bool prune = 4; repeated string manifests = 8; optional string appNamespace = 12; optional string project = 13; repeated int64 sourcePositions = 14; repeated string revisions = 15; }
   message Rollback { required string name = 1; required int64 id = 2; optional bool dryRun = 3; optional string appNamespace = 6; }
   message Delete { required string name = 1; optional bool cascade = 2; optional string appNamespace = 4; }
   message Patch { required string name = 1; required string patch = 2; optional string appNamespace = 5; }
@@ -112,6 +113,19 @@ for (const [path, body] of [
   })
 }
 
+function headOf(value: object): string | null {
+  const body = Buffer.from(framed('Sync', { name: 'shop', ...value }))
+  const read = readGrpcCall({ method: 'POST', headers: GRPC_WEB, body }, `${SERVICE}/Sync`, 'argocd')
+  return read.kind === 'write' ? read.revision : read.kind
+}
+
+test('what a sync by gRPC-Web deploys is bound as the head', () => {
+  assert.equal(headOf({ revision: 'abc' }), 'abc')
+  assert.equal(headOf({ revisions: ['a', 'b'], sourcePositions: [1, 2] }), 'a,b')
+  assert.equal(headOf({ revisions: ['a', 'b'], sourcePositions: [2, 1] }), '2:a,1:b')
+  assert.match(headOf({ revision: 'abc', manifests: ['{}'] }) ?? '', /^manifests:/)
+})
+
 const SYNC = framed('Sync', { name: 'shop' })
 for (const [why, body, type] of [
   ['a compressed message', framed('Sync', { name: 'shop' }, 1), 'application/grpc-web+proto'],
@@ -119,6 +133,11 @@ for (const [why, body, type] of [
   ['half a message', SYNC.subarray(0, 7), 'application/grpc-web+proto'],
   ['a name twice', twice(), 'application/grpc-web+proto'],
   ['the text form', SYNC, 'application/grpc-web-text'],
+  [
+    'a revision beside those of sources',
+    framed('Sync', { name: 'shop', revision: 'a', revisions: ['b'], sourcePositions: [1] }),
+    'application/grpc-web+proto',
+  ],
   ['no application', framed('Sync', { name: '' }), 'application/grpc-web+proto'],
 ] as const) {
   test(`refused by gRPC-Web: ${why}`, async (t) => {

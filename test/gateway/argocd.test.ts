@@ -118,7 +118,9 @@ test('the revision that is synced is bound as the head', async (t) => {
   const { proxy, send } = await argocdScene(t)
   const one: unknown = await (await send('POST', '/api/v1/applications/shop/sync', { revision: 'abc' })).json()
   assert.equal(at(one, 'receipt_required', 'context', 'head'), 'abc')
-  const two: unknown = await (await send('POST', '/api/v1/applications/shop/sync', { revisions: ['a', 'b'] })).json()
+  const two: unknown = await (
+    await send('POST', '/api/v1/applications/shop/sync', { revisions: ['a', 'b'], sourcePositions: [1, 2] })
+  ).json()
   assert.equal(at(two, 'receipt_required', 'context', 'head'), 'a,b')
   assert.equal(proxy.interceptions.length, 2)
 })
@@ -232,4 +234,32 @@ test('a receipt for this application and this revision lets the sync go on, one 
   assert.equal(at(await other.json(), 'receipt_required', 'reason'), 'source_mismatch')
   assert.equal((await sync('abc')).status, 200)
   assert.equal(upstream.requests.length, 1)
+})
+
+/** What a receipt for a sync of the revision abc does not cover. */
+const OTHERWISE: readonly (readonly [what: string, body: object])[] = [
+  ['another revision beside that of sources', { revision: 'def', revisions: ['abc'], sourcePositions: [1] }],
+  ['that of sources beside another revision', { revision: 'abc', revisions: ['def'], sourcePositions: [1] }],
+  ['the revision of one source of several', { revisions: ['abc'], sourcePositions: [2] }],
+  ['the revision of a source without its position', { revisions: ['abc'] }],
+  ['manifests of the caller', { revision: 'abc', manifests: ['{"kind":"Pod"}'] }],
+  ['no manifest in place of the revision', { revision: 'abc', manifests: [] }],
+  ['manifests in other letters', { revision: 'abc', Manifests: ['{}'] }],
+]
+
+test('a receipt for a revision serves no sync that deploys something else', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const routes = [{ name: 'argocd', match: { path: '/' }, upstream: upstream.origin, protocol: 'argocd' }]
+  const gateway = await startTestGateway(t, { routes })
+  const token = await issuedReceipt(gateway, { operation: 'deploy', target_id: 'argocd:argocd/shop', head: 'abc' })
+  for (const [what, body] of OTHERWISE) {
+    const answer = await fetch(`${gateway.addresses.proxy}/api/v1/applications/shop/sync`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'preflight-receipt': token },
+      body: JSON.stringify(body),
+    })
+    assert.match(String(answer.status), /^40[03]$/, what)
+  }
+  assert.equal(upstream.requests.length, 0)
 })

@@ -197,6 +197,23 @@ for (const [method, path, body, operation, target] of [
     'unpublish',
     'mcp:io.github.acme/pets@1.0.0',
   ],
+  ...['?status=deleted', '?%73tatus=deprecated', '?new_name=io.github.acme%2Ftoys'].map(
+    (query) =>
+      [
+        'PUT',
+        `/v0.1/servers/io.github.acme%2Fpets/versions/1.0.0${query}`,
+        server({ version: '1.0.0' }),
+        'unpublish',
+        'mcp:io.github.acme/pets@1.0.0',
+      ] as const,
+  ),
+  [
+    'PUT',
+    '/v0/servers/io.github.acme%2Fpets/versions/1.0.0',
+    server({ version: '1.0.0', status: 'deleted' }),
+    'unpublish',
+    'mcp:io.github.acme/pets@1.0.0',
+  ],
   ['DELETE', '/v0.1/servers/io.github.acme%2Fpets/versions/1.0.0', {}, 'unpublish', 'mcp:io.github.acme/pets@1.0.0'],
   [
     'PATCH',

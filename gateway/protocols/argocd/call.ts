@@ -1,4 +1,6 @@
 /** What a call to Argo CD does, through either of its two interfaces. */
+import { digestJson } from '../../../engine/base.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 
 export type ArgocdCall =
   /** Reads, sign-ins and dry runs: nothing is changed. */
@@ -42,8 +44,40 @@ export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** One revision, or those of all sources in their order. */
-export function revisionOf(revision: unknown, revisions: unknown): string | null {
-  const several = Array.isArray(revisions) ? revisions.filter((one) => typeof one === 'string') : []
-  return several.length > 0 ? several.join(',') : textOrNull(revision)
+/** What a sync deploys: a revision for its one source, revisions for sources by position, or manifests of the caller. */
+interface SyncRequest {
+  readonly revision?: unknown
+  readonly revisions?: unknown
+  readonly sourcePositions?: unknown
+  readonly manifests?: unknown
+}
+
+type DeployedState =
+  | { readonly ok: true; readonly revision: string | null }
+  | { readonly ok: false; readonly message: string }
+
+/**
+ * The text by which a receipt names what is deployed; null: the state that the application names itself. Revisions of
+ * all sources in their order stand alone. Others have their position before them; Argo CD ignores one without a position.
+ */
+export function deployedState({ revision, revisions, sourcePositions, manifests }: SyncRequest): DeployedState {
+  const one = textOrNull(revision)
+  const several = listOf(revisions).map(String)
+  // Of an application with one source Argo CD reads the first, of others the second.
+  if (one !== null && several.length > 0)
+    return { ok: false, message: 'The call states both "revision" and "revisions", and Argo CD reads one of them.' }
+  // They are deployed in place of what the repository has.
+  if (manifests !== undefined && manifests !== null) {
+    const [, digest = ''] = digestJson(listOf(manifests), sha256Hex).split(':')
+    return { ok: true, revision: `manifests:${digest}` }
+  }
+  if (several.length === 0) return { ok: true, revision: one }
+  const positions = listOf(sourcePositions).map(String)
+  const isWhole = several.length > 1 && several.every((_, index) => positions[index] === String(index + 1))
+  const named = several.map((text, index) => `${positions[index] ?? '?'}:${text}`)
+  return { ok: true, revision: (isWhole ? several : named).join(',') }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }

@@ -7,7 +7,7 @@ import type { Call } from '../../calls/call.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 import { createMessageReader, type MessageTable, type MessageValue } from '../common/protobuf-message.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { revisionOf, textOrNull, unreadable, writeTo, type Application, type ArgocdCall } from './call.ts'
+import { deployedState, textOrNull, unreadable, writeTo, type Application, type ArgocdCall } from './call.ts'
 
 /** Field numbers of Argo CD's application.proto and of ObjectMeta. Fields without a row do not affect the meaning. */
 const MESSAGES: MessageTable = {
@@ -15,7 +15,9 @@ const MESSAGES: MessageTable = {
     name: [1, 'string'],
     revision: [2, 'string'],
     dryRun: [3, 'bool'],
+    manifests: [8, 'string[]'],
     appNamespace: [12, 'string'],
+    sourcePositions: [14, 'int64[]'],
     revisions: [15, 'string[]'],
   },
   Rollback: { name: [1, 'string'], dryRun: [3, 'bool'], appNamespace: [6, 'string'] },
@@ -84,7 +86,11 @@ export function isReadingMethod({ service, method }: { readonly service: string;
   return service === 'session.SessionService' || /^(?:Get|List|Watch)/.test(method) || READING.has(method)
 }
 
-export function readGrpcCall(call: Call, path: string, ownNamespace: string): ArgocdCall {
+export function readGrpcCall(
+  call: Pick<Call, 'method' | 'headers' | 'body'>,
+  path: string,
+  ownNamespace: string,
+): ArgocdCall {
   const named = grpcMethod(call, path)
   if (named === null) return unreadable('The path is not of a gRPC method.')
   if (isReadingMethod(named)) return { kind: 'read' }
@@ -98,9 +104,10 @@ export function readGrpcCall(call: Call, path: string, ownNamespace: string): Ar
   if (!frame.ok) return unreadable(frame.message)
   const message = read(method, frame.bytes)
   if (!message.ok) return unreadable(message.message)
-  const { dryRun, revision, revisions } = message.value
-  if (dryRun === true) return { kind: 'read' }
-  return writeTo(applicationOf(message.value), ownNamespace, verb, revisionOf(revision, revisions))
+  if (message.value['dryRun'] === true) return { kind: 'read' }
+  const state = deployedState(message.value)
+  if (!state.ok) return unreadable(state.message)
+  return writeTo(applicationOf(message.value), ownNamespace, verb, state.revision)
 }
 
 function applicationOf({ name, appNamespace, application }: MessageValue): Application {
@@ -114,7 +121,7 @@ type ReadFrame = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: 
 const FRAME_HEAD = 5
 
 /** One message, plain: a flag byte, four bytes of length, the message (gRPC over HTTP/2, Length-Prefixed-Message). */
-function singleFrame({ body, headers }: Call): ReadFrame {
+function singleFrame({ body, headers }: Pick<Call, 'body' | 'headers'>): ReadFrame {
   const type = (headers['content-type'] ?? '').toLowerCase()
   if (type.includes('grpc-web-text'))
     return { ok: false, message: 'gRPC-Web in its text form cannot be judged; use the binary one.' }

@@ -4,7 +4,7 @@ import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
-import { revisionOf, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
+import { deployedState, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
 import { isRead } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -102,11 +102,13 @@ function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNa
   }
   const body = readBody(call)
   if (!body.ok) return unreadable(body.message)
-  const { dryRun, revision, revisions, appNamespace, name: own } = body.value
+  const { dryRun, appNamespace, name: own } = body.value
   if (textOrNull(own) !== null && own !== name)
     return unreadable(`The path names ${name} and the body another application.`)
   if (dryRun === true && (verb === 'sync' || verb === 'rollback')) return { kind: 'read' }
-  return writeTo({ name, namespace: textOrNull(appNamespace) }, ownNamespace, verb, revisionOf(revision, revisions))
+  const state = deployedState(body.value)
+  if (!state.ok) return unreadable(state.message)
+  return writeTo({ name, namespace: textOrNull(appNamespace) }, ownNamespace, verb, state.revision)
 }
 
 type ArgoBody =
@@ -127,7 +129,10 @@ function readBody({ body, headers }: Call): ArgoBody {
 }
 
 /** Members that say what is meant. */
-const MEANT = countingNames(['name', 'namespace', 'metadata', 'appNamespace', 'dryRun', 'revision', 'revisions'])
+const MEANT = countingNames([
+  ...(['name', 'namespace', 'metadata', 'appNamespace', 'dryRun'] as const),
+  ...(['revision', 'revisions', 'sourcePositions', 'manifests'] as const),
+])
 
 /** Argo CD reads JSON with Go's encoding/json. */
 function caseFault(object: Readonly<Record<string, unknown>>): string | null {

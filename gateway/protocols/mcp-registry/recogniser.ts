@@ -25,6 +25,7 @@ import { isJsonObject } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
 import { readRegistryRequest, type RegistryRequest } from './request.ts'
+import { queryOf } from '../../routing/query-names.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
 interface McpRegistryDeps {
@@ -85,9 +86,10 @@ class RegistryAction implements JudgedAction {
     if (before === null) return [serverReceiptCheck('register', serverTarget(name, null))]
     const target = serverTarget(name, version)
     const resource = { name: `publish ${target}`, target, scope: null, operation: 'publish' }
+    const receipts = changesStatus(this.#call, before, server) ? [serverReceiptCheck('unpublish', target)] : []
     const release = { name: serverTarget(name, null), base: serverVersion(before), head: version }
     const artifacts = artifactsOf(before, server)
-    return [{ resource, basis: { kind: 'change_set', artifacts, unreadable: [], release } }]
+    return [{ resource, basis: { kind: 'change_set', artifacts, unreadable: [], release } }, ...receipts]
   }
 
   watch(): AnswerWatcher | null {
@@ -119,6 +121,12 @@ class RegistryAction implements JudgedAction {
     if (server['name'] !== name) throw undecided(`the registry handed out another server for ${what}`)
     return server
   }
+}
+
+/** Registries take another status, or another name, from the address of an edit, and older ones from its body. */
+function changesStatus({ upstreamPath }: Call, before: ServerEntry, after: ServerEntry): boolean {
+  const stated = textIn(after['status']) ?? 'active'
+  return queryOf(upstreamPath) !== '' || (stated !== 'active' && stated !== textIn(before['status']))
 }
 
 function artifactsOf(before: ServerEntry, after: ServerEntry): readonly Artifact[] {
