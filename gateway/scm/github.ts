@@ -13,6 +13,7 @@ import {
   type RepositoryFacts,
   type ScmClient,
 } from './platform.ts'
+import { fold } from '../routing/path-reading.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
 import type { JsonObject } from '../json/strict-json.ts'
@@ -112,12 +113,20 @@ class GithubClient implements ScmClient {
       const tag = await orAbsent(async () => requiredTextAt(await this.#json('/releases/latest'), 'tag_name'))
       return tag === null ? null : this.commitOf(`tags/${tag}`)
     }
-    const query = `environment=${encodeURIComponent(what.environment)}&per_page=${MAX_DEPLOYMENTS}`
-    for (const deployment of listAt(await this.#json(`/deployments?${query}`))) {
+    for (const deployment of await this.#deploymentsTo(what.environment)) {
       const [status] = listAt(await this.#json(`/deployments/${String(deployment['id'])}/statuses?per_page=1`))
       if (at(status, 'state') === 'success') return commitAt(deployment, 'sha')
     }
     return null
+  }
+
+  /** The filter tells letters of another case apart, and the platform does not. */
+  async #deploymentsTo(environment: string): Promise<readonly JsonObject[]> {
+    const query = `environment=${encodeURIComponent(environment)}&per_page=${MAX_DEPLOYMENTS}`
+    const listed = listAt(await this.#json(`/deployments?${query}`))
+    if (listed.length > 0) return listed
+    const all = listAt(await this.#json('/deployments?per_page=100'))
+    return all.filter((one) => fold(String(one['environment'])) === fold(environment)).slice(0, MAX_DEPLOYMENTS)
   }
 
   async #json(path: string): Promise<unknown> {

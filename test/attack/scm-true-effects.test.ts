@@ -189,6 +189,13 @@ const JUDGED: readonly Attempt[] = [
     { tag_name: 'v2', draft: false },
   ],
   [
+    'github',
+    'a deployment to the same environment in other letters',
+    'POST',
+    `${REPO}/deployments`,
+    { ref: 'feature', environment: 'PRODUCTION' },
+  ],
+  [
     'gitlab',
     'a release of a tag that is there, beside another commit',
     'POST',

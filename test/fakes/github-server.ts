@@ -71,7 +71,7 @@ function routes(
       return found === undefined ? NOT_FOUND : { body: found }
     }),
     on('GET', '/releases/latest', () => latestRelease(repository)),
-    on('GET', '/deployments', () => ({ body: deployments(repository) })),
+    on('GET', '/deployments', ({ query }) => ({ body: deployments(repository, query.get('environment')) })),
     on('GET', '/deployments/(\\d+)/statuses', () => ({ body: [{ state: 'success' }] })),
     on('GET', '/actions/workflows/(.+)/runs', () => ({
       body: {
@@ -171,9 +171,11 @@ function latestRelease(repository: FakeRepository): ScmReply {
   return tag === undefined ? NOT_FOUND : { body: { tag_name: tag, draft: false } }
 }
 
-function deployments(repository: FakeRepository): readonly object[] {
+/** The filter tells letters apart. */
+function deployments(repository: FakeRepository, environment: string | null): readonly object[] {
   const id = repository.tags.get('deployed')
-  return id === undefined ? [] : [{ id: 1, sha: id, environment: 'production' }]
+  const isListed = id !== undefined && (environment === null || environment === 'production')
+  return isListed ? [{ id: 1, sha: id, environment: 'production' }] : []
 }
 
 function pullNode({ repository }: ScmServer, { id, base, head, state }: FakeMergeRequest): object {
