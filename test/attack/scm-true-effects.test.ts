@@ -237,6 +237,14 @@ const ORDINARY: readonly Attempt[] = [
   ['github', 'a draft that stays one', 'PATCH', `${REPO}/releases/1`, { draft: true, name: 'Two' }],
   ['gitlab', 'names with brackets', 'POST', `${PROJECT}/issues/7/notes?x[]=1&x[a][b]=2`, { body: 'fine' }],
   ['gitlab', 'a semicolon in a text', 'POST', `${PROJECT}/issues/7/notes`, 'body=Fix; done', FORM],
+  [
+    'github',
+    'a comment as the text that fetch makes of it',
+    'POST',
+    `${REPO}/issues/7/comments`,
+    '{"body":"fine"}',
+    TEXT,
+  ],
   ['bitbucket', 'a file with brackets in its name', 'POST', SOURCE, 'branch=feature&a[1].txt=x', FORM],
 ]
 

@@ -81,16 +81,16 @@ export function overridesMethodInBody(call: Call<ScmRoute>): boolean {
 }
 
 /** Members of the body alone, in its order; a form may state a name more than once. */
-export function bodyMembers({ body, headers }: Call<ScmRoute>): readonly Member[] {
+export function bodyMembers({ body, headers, route }: Call<ScmRoute>): readonly Member[] {
   if (body === null || body.length === 0) return []
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
     throw new UnreadableIntent('The body is encoded, so it cannot be judged. Send it without Content-Encoding.')
   const type = headers['content-type'] ?? ''
   if (!isUtf8Type(type)) throw new UnreadableIntent('The body is in other letters than UTF-8, so it cannot be judged.')
   if (isForm(type)) return formMembers(body, type)
-  // Grape drops a body of a type that it has no reader for, and runs the request by what is left.
-  if (type !== '' && !isJsonType(type))
-    throw new UnreadableIntent('Some servers do not read a body of this type: state application/json.')
+  // It drops a body of a type that it has no reader for (Grape), and runs the request by what is left.
+  if (route.protocol === 'gitlab' && type !== '' && !isJsonType(type))
+    throw new UnreadableIntent('GitLab does not read a body of this type: state application/json.')
   // To Rack, a body without a type is a form, and a text in the JSON may be a field of it.
   if (type === '' && FIELD_WITHIN.test(body.toString('latin1')))
     throw unreadableForm('it states no type, and is JSON to some servers and a form to others')
