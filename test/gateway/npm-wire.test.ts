@@ -106,6 +106,14 @@ test('a publication is asked about with both sides of its contracts, and forward
 })
 
 const GOOD = NEW.toString('base64')
+
+for (const version of ['1.0.0', '1.0.0+again'])
+  test(`${version} is compared with what 1.0.0 is, for registries that let a version be published anew`, async (t) => {
+    const { proxy, send } = await scene(t)
+    await send('PUT', '/pets', document(version, GOOD))
+    const [asked] = proxy.flow.asked
+    assert.equal(asked?.artifacts[0]?.before, openapi('/pets', '/toys'))
+  })
 const TWICE = tarball([
   ['package/openapi.yaml', openapi('/pets', '/toys')],
   ['other/openapi.yaml', openapi('/pets')],

@@ -29,7 +29,8 @@ export function readPackument(value: unknown): Packument | null {
 
 /**
  * The version that this one follows: the highest below it, whatever was published when. A release follows a release, since
- * nobody is given a pre-release who did not ask for one. Null: there is none.
+ * nobody is given a pre-release who did not ask for one. Some registries let a version be published anew: it follows
+ * itself then. Null: there is none.
  */
 export function predecessorOf(version: string, { versions }: Packument): string | null {
   const own = parseSemanticVersion(version)
@@ -37,7 +38,7 @@ export function predecessorOf(version: string, { versions }: Packument): string 
   let best: string | null = null
   for (const other of versions.keys()) {
     const parsed = parseSemanticVersion(other)
-    if (parsed === null || compareSemanticVersions(parsed, own) >= 0) continue
+    if (parsed === null || compareSemanticVersions(parsed, own) > 0) continue
     if (own.preRelease === '' && parsed.preRelease !== '') continue
     const known = best === null ? null : parseSemanticVersion(best)
     if (known === null || compareSemanticVersions(parsed, known) > 0) best = other
