@@ -56,8 +56,13 @@ class GithubClient implements ScmClient {
   }
 
   async tagged(tag: string): Promise<string | null> {
-    const isThere = (await orAbsent(() => this.#json(`/git/ref/tags/${encodePath(tag)}`))) !== null
-    return isThere ? this.commitOf(`tags/${tag}`) : null
+    const ref = await orAbsent(() => this.#json(`/git/ref/tags/${encodePath(tag)}`))
+    if (ref === null) return null
+    const object = commitAt(ref, 'object', 'sha')
+    // An annotated tag is an object of its own, which names the commit.
+    return at(ref, 'object', 'type') === 'tag'
+      ? commitAt(await this.#json(`/git/tags/${object}`), 'object', 'sha')
+      : object
   }
 
   async compare(base: string, head: string): Promise<CommitComparison> {
@@ -111,7 +116,7 @@ class GithubClient implements ScmClient {
     }
     if (what.kind === 'release') {
       const tag = await orAbsent(async () => requiredTextAt(await this.#json('/releases/latest'), 'tag_name'))
-      return tag === null ? null : this.commitOf(`tags/${tag}`)
+      return tag === null ? null : this.tagged(tag)
     }
     for (const deployment of await this.#deploymentsTo(what.environment)) {
       const [status] = listAt(await this.#json(`/deployments/${String(deployment['id'])}/statuses?per_page=1`))

@@ -101,6 +101,13 @@ const REFUSED: readonly Attempt[] = [
         'mutation { createDeployment(input: {refId: "REF_release/1", repositoryId: "R_4711"}) { clientMutationId } }',
     },
   ],
+  ...(['merges', 'deployments', 'releases'] as const).map((path): Attempt => [
+    'github',
+    `a branch that is a tag, too, in ${path}`,
+    'POST',
+    `${REPO}/${path}`,
+    { base: 'main', head: 'both', ref: 'both', tag_name: 'v9', target_commitish: 'both' },
+  ]),
   ['github', 'a release that becomes a draft', 'PATCH', `${REPO}/releases/2`, { draft: true }],
   ...['[branch]', 'branch]', '[[branch]]'].map((name): Attempt => [
     'gitlab',
@@ -135,6 +142,8 @@ async function sceneFor(t: Parameters<typeof scmScene>[0], platform: Platform): 
   repository.commit('release/1', {}, 'main')
   for (const tag of ['deployed', 'v1']) repository.tags.set(tag, repository.tip('main'))
   repository.tags.set('next', repository.tip('feature'))
+  repository.commit('both', { 'api/openapi.yaml': AFTER }, 'main')
+  repository.tags.set('both', repository.tip('main'))
   repository.releases.set(2, { draft: false, target_commitish: 'main' })
   repository.releases.set(3, { draft: true, target_commitish: 'feature' })
   return scene

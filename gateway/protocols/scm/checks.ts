@@ -3,6 +3,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { derivedCompleteness, deriveChangeSet, deriveWritten, type DerivedChangeSet } from '../../scm/derivation.ts'
 import type { DerivationTerms } from '../../scm/selector.ts'
 import { PLATFORMS, type MergeRequest, type RepositoryFacts, type ScmClient } from '../../scm/platform.ts'
+import { isCommitId } from '../../scm/members.ts'
 import { orAbsent } from '../../scm/scm-error.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
@@ -100,7 +101,7 @@ async function mergeOfBranches(
   intent: IntentOf<'merge_branches'>,
   { client, facts, terms }: DerivationContext,
 ): Promise<CheckedIntent> {
-  const [base, head] = await Promise.all([client.branchTip(intent.base), client.commitOf(intent.head)])
+  const [base, head] = await Promise.all([client.branchTip(intent.base), namedCommit(client, intent.head)])
   return {
     name: `merge ${intent.head} into ${facts.name}@${intent.base}`,
     target: targetOf(client, facts, `@${intent.base}`),
@@ -109,7 +110,7 @@ async function mergeOfBranches(
     change: await deriveChangeSet(client, { base, head, kind: 'merge', trialMerge: null }, terms.derivation),
     async confirm() {
       await confirmTip(client, intent.base, base)
-      const now = await client.commitOf(intent.head)
+      const now = await namedCommit(client, intent.head)
       if (now !== head) throw moved(head, now)
     },
   }
@@ -126,7 +127,7 @@ async function moveOfBranch(
   const tip = await orAbsent(() => client.branchTip(intent.branch))
   const onto = tip === null ? facts.defaultBranch : intent.branch
   const base = tip ?? (await client.branchTip(facts.defaultBranch))
-  const head = await client.commitOf(intent.commit)
+  const head = await namedCommit(client, intent.commit)
   const kind = tip === null ? 'merge' : 'replace'
   return {
     name: `set ${facts.name}@${intent.branch} to ${intent.commit}`,
@@ -138,7 +139,7 @@ async function moveOfBranch(
       if (tip === null && (await orAbsent(() => client.branchTip(intent.branch))) !== null)
         throw stale(`${intent.branch} is there now`)
       await confirmTip(client, onto, base)
-      const now = await client.commitOf(intent.commit)
+      const now = await namedCommit(client, intent.commit)
       if (now !== head) throw moved(head, now)
     },
   }
@@ -225,7 +226,17 @@ async function shippedCommit(
   const tagged = since.kind === 'release' ? await client.tagged(label) : null
   if (tagged !== null) return { ref: label, head: tagged }
   const named = ref ?? defaultBranch
-  return { ref: named, head: await client.commitOf(named) }
+  return { ref: named, head: await namedCommit(client, named) }
+}
+
+/** Platforms differ in what they take a name for that is both a branch and a tag, and each does by the kind of request. */
+async function namedCommit(client: ScmClient, ref: string): Promise<string> {
+  if (isCommitId(ref)) return ref
+  const branch = await orAbsent(() => client.branchTip(ref))
+  const tag = branch === null ? null : await client.tagged(ref)
+  if (branch !== null && tag !== null && branch !== tag)
+    throw new UnreadableIntent(`${ref} is a branch and a tag of different commits; name the commit.`)
+  return branch ?? client.commitOf(ref)
 }
 
 async function confirmTip(client: ScmClient, branch: string, judged: string): Promise<void> {
