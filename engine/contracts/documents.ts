@@ -2,11 +2,11 @@
  * The documents of an OpenAPI contract, and the targets of its references. References reach the contract itself and
  * the files given with it. Nothing is fetched.
  */
-import { percentDecoded } from '../common/percent-decoding.ts'
 import { isRecord, placeAt, ROOT, type Located } from '../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../schema/source.ts'
 import { Inheritance } from './inheritance.ts'
 import { Addresses } from './addresses.ts'
+import { joinPath } from './file-references.ts'
 import { withOwnDraft } from './schema-drafts.ts'
 import type { SurveyedReferences } from './json-survey.ts'
 import { localRefPointer, resolvePointer } from './pointer.ts'
@@ -152,17 +152,4 @@ export class OpenApiDocuments implements SchemaSource {
     if (!this.#files.has(path)) this.#files.set(path, withOwnDraft(this.#given.open(path), this.dialect))
     return this.#files.get(path)
   }
-}
-
-/**
- * Resolves a relative path against the path of the file that contains it. A path above the contract's folder begins
- * with `..`. A `$ref` is a URI reference: `my%20schema.yaml` names `my schema.yaml`.
- */
-function joinPath(from: string, to: string): string {
-  const steps = from.split('/').slice(0, -1)
-  for (const step of percentDecoded(to).split('/')) {
-    if (step === '..' && steps.length > 0 && steps.at(-1) !== '..') steps.pop()
-    else if (step !== '.' && step !== '') steps.push(step)
-  }
-  return steps.join('/')
 }

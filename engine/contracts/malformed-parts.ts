@@ -157,6 +157,8 @@ interface Kind {
   /** What every other name holds that is no extension. */
   readonly others: PartForm | undefined
   readonly needed: readonly string[]
+  /** Whether it is always written in place: readers follow no reference there. */
+  readonly isWritten: boolean
 }
 
 /** The parts of a format. */
@@ -169,21 +171,26 @@ export interface PartTable {
 /**
  * @param own what each object may hold. Members of `schema` are those that the format adds to the keywords.
  * @param known references to objects that are parts already: a document without others is checked in one pass
+ * @param written objects that are always written in place
  */
 export function partTable<Own extends string>(
   own: Readonly<Record<Own, Members<NoInfer<Own> | SchemaKind>>>,
   known: RegExp = NO_REFERENCE,
+  written: readonly NoInfer<Own>[] = [],
 ): PartTable {
   const tables: Readonly<Record<string, Readonly<Record<string, PartForm>>>> = { ...SCHEMA_KINDS, ...own }
   const kinds = Object.entries(tables).map(([kind, stated]): [string, Kind] => {
     const members = new Map(Object.entries({ $ref: TEXT, ...(kind === 'schema' && KEYWORDS), ...stated }))
     const required = [...members].filter(([, { isNeeded }]) => isNeeded).map(([name]) => name)
-    return [kind, { members, others: members.get(ANY_NAME), needed: required }]
+    const isWritten = WRITTEN.has(kind) || written.some((name) => name === kind)
+    return [kind, { members, others: members.get(ANY_NAME), needed: required, isWritten }]
   })
   return { kinds: new Map(kinds), known }
 }
 
 const NO_REFERENCE = /^(?!)/
+/** In the schemas of every format. */
+const WRITTEN: ReadonlySet<string> = new Set<SchemaKind>(['discriminator', 'xml'])
 
 function kindNamed({ kinds }: PartTable, name: string): Kind {
   const kind = kinds.get(name)
@@ -218,6 +225,7 @@ export function malformedParts(table: PartTable, root: PartRoot): ReadonlyMap<st
 function isWellFormed(value: unknown, kindName: string, table: PartTable): boolean {
   if (!isRecord(value)) return false
   const kind = kindNamed(table, kindName)
+  if (kind.isWritten && typeof value['$ref'] === 'string') return false
   for (const name of kind.needed) if (isAbsentOrNull(value, name)) return false
   for (const name in value) {
     const member = memberNamed(kind, name)
@@ -284,6 +292,7 @@ class MalformedSearch {
     if (!isRecord(value) || this.#seen.has(value)) return
     this.#seen.add(value)
     const known = kindNamed(this.#table, kind)
+    if (known.isWritten && typeof value['$ref'] === 'string') return this.#report(located, 'written in place')
     for (const name of known.needed) {
       const absent = { value: null, at: stepInto(located.at, name), document: located.document }
       if (isAbsentOrNull(value, name)) this.#report(absent, known.members.get(name)?.form ?? '')

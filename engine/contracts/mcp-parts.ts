@@ -18,7 +18,6 @@ import {
   type PartTable,
 } from './malformed-parts.ts'
 import { DRAFTS } from './schema-drafts.ts'
-import { draftOf } from './schema-keywords.ts'
 
 /** Texts that models read. */
 const DESCRIBED = { title: TEXT, description: TEXT } as const
@@ -95,11 +94,11 @@ function schemaParts(draft: string | null): PartTable {
 const ANY_SCHEMA_PARTS = schemaParts(null)
 const SCHEMA_PARTS: ReadonlyMap<string, PartTable> = new Map(DRAFTS.map((draft) => [draft, schemaParts(draft)]))
 
-/** By pointer within the schema of a tool. */
+/** By pointer within the schema of a tool. @param draft whose forms of keywords alone are taken; null: those of all */
 export function malformedToolSchema(
   located: Located,
   { resolve }: Pick<SchemaSource, 'resolve'>,
+  draft: string | null = null,
 ): ReadonlyMap<string, MalformedPart> {
-  const draft = isRecord(located.value) ? draftOf(located.value['$schema']) : null
   return malformedParts(SCHEMA_PARTS.get(draft ?? '') ?? ANY_SCHEMA_PARTS, { located, kind: 'tool schema', resolve })
 }

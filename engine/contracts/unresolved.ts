@@ -89,7 +89,7 @@ export function danglingReferences(document: ReferringDocument): readonly Dangli
     const { value } = next.located
     if (typeof value !== 'object' || value === null || seen.has(value)) continue
     seen.add(value)
-    if (!next.isNamed && isRecord(value)) referencesOf(value, next.located, refer)
+    if (isRecord(value)) referencesOf(value, next.located, refer, next.isNamed)
     pushParts(value, next, open)
   }
   return [...found.values()].filter((entry) => entry !== null)
@@ -122,7 +122,12 @@ type Refer = (
   kind: Pick<DanglingReference, 'isPart'> & { readonly alternative?: string },
 ) => void
 
-function referencesOf(value: JsonRecord, holder: Located, refer: Refer): void {
+/** @param isNamed a map of parts, which holds no reference but the one to a map that was not found */
+function referencesOf(value: JsonRecord, holder: Located, refer: Refer, isNamed: boolean): void {
+  if (isNamed) {
+    if (typeof value['$ref'] === 'string') refer(value['$ref'], holder, { isPart: true })
+    return
+  }
   for (const name of REFERENCE_MEMBERS) {
     const reference = Object.hasOwn(value, name) ? value[name] : undefined
     if (typeof reference === 'string') refer(reference, holder, { isPart: name !== 'operationRef' })
@@ -150,10 +155,15 @@ function pushParts(value: object, { located, isNamed }: SearchedPart, open: Sear
   const { at, document } = located
   for (const [name, child] of Object.entries(value)) {
     if (typeof child !== 'object' || child === null) continue
-    if (!isNamed && !Array.isArray(value) && (VALUES.has(name) || name.startsWith('x-'))) continue
+    if (!isNamed && !Array.isArray(value) && (isValue(name, child) || name.startsWith('x-'))) continue
     const isNamedChild = !isNamed && NAMED_PARTS.has(name) && isRecord(child)
     open.push({ located: { value: child, at: stepInto(at, name), document }, isNamed: isNamedChild })
   }
+}
+
+/** Listed values may stand behind a reference. */
+function isValue(name: string, child: object): boolean {
+  return VALUES.has(name) && (name !== 'enum' || Array.isArray(child))
 }
 
 function isEarlierPlace(a: Located, b: Located): boolean {

@@ -10,9 +10,12 @@ import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { OpenApiDocuments } from '../documents.ts'
+import type { MalformedPart } from '../malformed-parts.ts'
+import { readInPlace } from '../misplaced-references.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import type { Locate } from '../positions.ts'
 import { unreadable, unreadableAt } from '../unreadable.ts'
+import { malformedAsyncApiParts } from './parts.ts'
 import { readMessages, type AsyncMessage, type MessageDefaults } from './messages.ts'
 import { withPayloadDrafts } from './payload-drafts.ts'
 import { partWithTraits, traitOrderOf } from './traits.ts'
@@ -73,6 +76,7 @@ export interface AsyncServer {
 export interface AsyncApi {
   readonly version: string
   readonly documents: OpenApiDocuments
+  readonly malformed: ReadonlyMap<string, MalformedPart>
   readonly channels: ReadonlyMap<string, AsyncChannel>
   /** By action and address. */
   readonly operations: ReadonlyMap<string, AsyncOperation>
@@ -99,15 +103,15 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
     return unreadableAt(locate, '', what)
   }
   const files = filesHandedIn(text, side, options)
-  const documents = new OpenApiDocuments(
-    withPayloadDrafts(withPlainReferences(root, text)),
-    'json-schema-draft-7',
-    files,
-  )
+  const { documents, malformed } = readInPlace({ root: withPlainReferences(root, text), files }, (contents) => {
+    const held = new OpenApiDocuments(withPayloadDrafts(contents.root), 'json-schema-draft-7', contents.files)
+    const parts = malformedAsyncApiParts({ documents: held, version })
+    return { documents: held, root: held.root, malformed: parts, resolve: held.resolve.bind(held) }
+  })
   const reader = new AsyncApiReader(documents, version, locate)
   const parts = version.startsWith('2') ? reader.readVersion2() : reader.readVersion3()
   if (reader.fault !== null) return fail(reader.fault)
-  return ok({ version, documents, locate, ...parts })
+  return ok({ version, documents, malformed, locate, ...parts })
 }
 
 type AsyncApiParts = Pick<AsyncApi, 'channels' | 'operations' | 'servers'>

@@ -14,7 +14,7 @@ import {
   type MalformedPart,
   type PartTable,
 } from '../malformed-parts.ts'
-import type { AsyncApi } from './contract.ts'
+import type { OpenApiDocuments } from '../documents.ts'
 import { otherLanguage, unstatedLanguage } from './messages.ts'
 import { partWithTraits, traitOrderOf } from './traits.ts'
 
@@ -125,11 +125,17 @@ const partsOf = (isNamed: boolean): PartTable =>
       },
     },
     /^#\/components\/schemas\/[^/]+$/,
+    ['components', 'flow', 'requirement'],
   )
 
 const PARTS = { named: partsOf(true), referred: partsOf(false) }
 
-export function malformedAsyncApiParts(api: AsyncApi): ReadonlyMap<string, MalformedPart> {
+interface Versioned {
+  readonly documents: OpenApiDocuments
+  readonly version: string
+}
+
+export function malformedAsyncApiParts(api: Versioned): ReadonlyMap<string, MalformedPart> {
   const { documents, version } = api
   const isVersion2 = version.startsWith('2')
   return malformedParts(isVersion2 ? PARTS.named : PARTS.referred, {
@@ -144,7 +150,7 @@ export function malformedAsyncApiParts(api: AsyncApi): ReadonlyMap<string, Malfo
 }
 
 /** What is written in another language is compared as a whole. */
-function kindOfDescribed(part: Located, owner: Located, { documents, version }: AsyncApi): string | null {
+function kindOfDescribed(part: Located, owner: Located, { documents, version }: Versioned): string | null {
   const value = documents.follow(part)?.value
   if (isRecord(value) && value['schemaFormat'] !== undefined && value['schema'] !== undefined)
     return otherLanguage(value['schemaFormat']) === null ? 'described' : null

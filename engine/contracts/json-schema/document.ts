@@ -5,7 +5,8 @@ import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { keywordsOfDraft, malformedParts, partTable, type MalformedPart, type PartTable } from '../malformed-parts.ts'
+import { malformedParts, partTable, type MalformedPart } from '../malformed-parts.ts'
+import { readInPlace } from '../misplaced-references.ts'
 import type { Locate } from '../positions.ts'
 import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from '../schema-keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
@@ -18,6 +19,7 @@ export interface JsonSchemaContract {
   readonly source: SchemaDocuments
   /** Name of the draft. Null if the document states none; 2020-12 is then assumed. */
   readonly draft: string | null
+  readonly malformed: ReadonlyMap<string, MalformedPart>
   readonly locate: Locate
 }
 
@@ -45,8 +47,14 @@ export function readJsonSchema(
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
   const hasFurtherDrafts = text.indexOf('$schema') !== text.lastIndexOf('$schema')
   const known = withKnownKeywords(root, draft, { hasFurtherDrafts, isStrict: options.isStrict === true })
-  const source = new SchemaDocuments(withPlainReferences(known, text), dialectOf(draft), files)
-  return ok({ root: source.root, source, draft, locate })
+  return ok(
+    readInPlace({ root: withPlainReferences(known, text), files }, (contents) => {
+      const source = new SchemaDocuments(contents.root, dialectOf(draft), contents.files)
+      const resolve = source.find.bind(source)
+      const malformed = malformedParts(PARTS, { located: source.root, kind: 'schema', resolve })
+      return { root: source.root, source, draft, malformed, resolve, locate }
+    }),
+  )
 }
 
 /** The empty object is a schema that admits everything, and so is one with annotations only. */
@@ -54,12 +62,7 @@ function isJsonSchema(root: unknown): boolean {
   return isRecord(root) && holdsKeyword(root) ? true : holdsKeywordsOnly(root)
 }
 
-const partsOf = (draft: string | null): PartTable =>
-  partTable({ schema: keywordsOfDraft(draft) }, /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/)
-
-export function malformedKeywords({ root, source, draft }: JsonSchemaContract): ReadonlyMap<string, MalformedPart> {
-  return malformedParts(partsOf(draft), { located: root, kind: 'schema', resolve: source.find.bind(source) })
-}
+const PARTS = partTable({}, /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/)
 
 /** The named schemas that others may refer to, under either name of the keyword, by `keyword/name`. */
 export function definitionsOf(contract: JsonSchemaContract): ReadonlyMap<string, Located> {

@@ -31,7 +31,7 @@ import {
   referencedPointer,
   UnmovableError,
 } from './referenced-components.ts'
-import { rewriteReferences } from './rewritten-references.ts'
+import { rewriteReferences } from '../rewritten-references.ts'
 import { pointerFragment } from '../../common/json-pointer.ts'
 
 export interface AcceptedOperations {

@@ -6,6 +6,7 @@ import { isRecord, memberOf, stepInto, textAt, type JsonRecord, type Located } f
 import type { Lifecycle } from '../../schema/annotations.ts'
 import type { SchemaDialect } from '../../schema/source.ts'
 import type { OpenApiDocuments } from '../documents.ts'
+import type { MalformedPart } from '../malformed-parts.ts'
 
 export interface OpenApiContract {
   /** As written: `3.0.3`. */
@@ -13,6 +14,7 @@ export interface OpenApiContract {
   readonly isSwagger: boolean
   readonly documents: OpenApiDocuments
   readonly root: Located
+  readonly malformed: ReadonlyMap<string, MalformedPart>
 }
 
 /** Methods of a path item in listing order. OpenAPI 3.2 adds `query`. */

@@ -16,7 +16,8 @@ import {
   type MalformedPart,
   type PartTable,
 } from '../malformed-parts.ts'
-import { METHODS, type OpenApiContract } from './contract.ts'
+import type { OpenApiDocuments } from '../documents.ts'
+import { METHODS } from './contract.ts'
 
 /** @param draft that the schemas are written in, or null */
 const partsOf = (draft: string | null): PartTable =>
@@ -138,14 +139,20 @@ const partsOf = (draft: string | null): PartTable =>
       other: {},
     },
     /^#\/(?:components\/\w+|definitions|parameters|responses)\/[^/]+$/,
+    ['components', 'encoding', 'flows', 'flow', 'server', 'server variable', 'requirement'],
   )
 
-/** Schemas of OpenAPI 3.0 with numbers in `exclusiveMinimum` are common, and readers take them as they are meant. */
-const PARTS = { earlier: partsOf(null), since31: partsOf('2020-12') }
+const PARTS = partsOf(null)
+/** Schemas of 3.0 with numbers in `exclusiveMinimum` are common, and readers take them as they are meant. */
+const PARTS_SINCE_31 = partsOf('2020-12')
 
-export function malformedOpenApiParts({ documents, root }: OpenApiContract): ReadonlyMap<string, MalformedPart> {
-  const resolve = documents.resolve.bind(documents)
-  const isEarlier = documents.dialect !== 'json-schema' || memberOf(root, 'jsonSchemaDialect') !== null
-  const parts = isEarlier ? PARTS.earlier : PARTS.since31
-  return malformedParts(parts, { located: root, kind: 'contract', resolve })
+/** @param isStrict takes only the forms of keywords that OpenAPI 3.1 has, for a contract that moves to it or away from it */
+export function malformedOpenApiParts(
+  documents: OpenApiDocuments,
+  isStrict = false,
+): ReadonlyMap<string, MalformedPart> {
+  const { root, dialect } = documents
+  const isOfOwnDialect = dialect === 'json-schema' && memberOf(root, 'jsonSchemaDialect') === null
+  const parts = isStrict && isOfOwnDialect ? PARTS_SINCE_31 : PARTS
+  return malformedParts(parts, { located: root, kind: 'contract', resolve: documents.resolve.bind(documents) })
 }

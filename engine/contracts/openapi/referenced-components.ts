@@ -3,7 +3,7 @@
  * as a whole, so parts never overlap.
  */
 import { composePointer, localRefPointer, parsePointer, resolvePointer } from '../pointer.ts'
-import { rewriteReferences } from './rewritten-references.ts'
+import { rewriteReferences } from '../rewritten-references.ts'
 
 /** The member that contains accepted versions of parts next to those of the baseline, by number. */
 export const ACCEPTED = 'x-preflight-accepted'

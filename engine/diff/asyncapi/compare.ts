@@ -12,7 +12,6 @@ import {
   type AsyncOperationPart,
   type AsyncReply,
 } from '../../contracts/asyncapi/contract.ts'
-import { malformedAsyncApiParts } from '../../contracts/asyncapi/parts.ts'
 import { NO_FILES, OpenApiDocuments } from '../../contracts/documents.ts'
 import { danglingReferences, sortedReferences, unresolvedIn } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
@@ -63,7 +62,7 @@ export function compareAsyncApis(
   walk.schemas.complete()
   for (const use of walk.uses) walk.addSchemas(use, walk.schemas)
   reportDanglingReferences(walk)
-  compareMalformed(malformedAsyncApiParts(base), malformedAsyncApiParts(head), ({ place, ...change }) =>
+  compareMalformed(base.malformed, head.malformed, ({ place, ...change }) =>
     walk.add({ ...change, rule: 'asyncapi-part-malformed', subject: place, name: place }),
   )
   return ok({
@@ -84,7 +83,8 @@ export function compareAsyncApis(
 
 function nothing(): AsyncApi {
   const documents = new OpenApiDocuments({}, 'json-schema-draft-7', NO_FILES)
-  return { version: '', documents, channels: new Map(), operations: new Map(), servers: new Map(), locate: () => null }
+  const none = { channels: new Map(), operations: new Map(), servers: new Map(), malformed: new Map() }
+  return { version: '', documents, ...none, locate: () => null }
 }
 
 function compareDocuments(walk: AsyncWalk): void {

@@ -3,12 +3,7 @@
  * does not reach.
  */
 import type { FormatOptions, FormatComparison } from '../../model/format.ts'
-import {
-  definitionsOf,
-  malformedKeywords,
-  readJsonSchema,
-  type JsonSchemaContract,
-} from '../../contracts/json-schema/document.ts'
+import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../contracts/json-schema/document.ts'
 import {
   danglingReferences,
   sortedReferences,
@@ -112,7 +107,7 @@ function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: S
   comparison.complete()
   reportPairs(walk, [{ pair: root, lead: [] }, ...definitions], comparison)
   reportDanglingSchemas(base, head, add)
-  compareMalformed(malformedKeywords(base), malformedKeywords(head), ({ place, ...change }) =>
+  compareMalformed(base.malformed, head.malformed, ({ place, ...change }) =>
     add({ ...change, rule: 'schema-part-malformed', subject: place, name: place }),
   )
   return comparison.examined

@@ -4,6 +4,8 @@ import { Addresses } from '../../contracts/addresses.ts'
 import { dialectOf, draftOf } from '../../contracts/schema-keywords.ts'
 import { withKnownKeywords } from '../../contracts/schema-drafts.ts'
 import { malformedToolSchema } from '../../contracts/mcp-parts.ts'
+import { NO_FILES } from '../../contracts/documents.ts'
+import { readInPlace } from '../../contracts/misplaced-references.ts'
 import { localRefPointer, parsePointer } from '../../contracts/pointer.ts'
 import {
   danglingReferences,
@@ -59,13 +61,17 @@ function reportOutputSchema(before: Located | null, after: Located | null, walk:
 /** Malformed parts of the schemas of a tool. Without `before`, of one that was added. */
 export function reportMalformedSchemas(before: McpItem | null, after: McpItem, walk: McpWalk): void {
   for (const member of ['inputSchema', 'outputSchema'] as const) {
-    const [base, head] = [before, after].map((tool) => malformedIn(tool && memberOf(tool, member)))
-    if (base !== undefined && head !== undefined) addMalformed(base, head, `/${member}`, walk)
+    const [base, head] = [before && memberOf(before, member), memberOf(after, member)]
+    const isOtherDraft = base !== null && head !== null && toolDraft(base) !== toolDraft(head)
+    addMalformed(malformedIn(base, isOtherDraft), malformedIn(head, isOtherDraft), `/${member}`, walk)
   }
 }
 
-function malformedIn(schema: Located | null): ReturnType<typeof malformedToolSchema> {
-  return schema === null ? new Map() : malformedToolSchema(schema, toolSchema(schema).source)
+/** @param isStrict takes only the forms of keywords that the draft of the schema has */
+function malformedIn(schema: Located | null, isStrict: boolean): ToolSchema['malformed'] {
+  if (schema === null) return new Map()
+  const { root, source, malformed } = toolSchema(schema)
+  return isStrict ? malformedToolSchema(root, source, toolDraft(schema)) : malformed
 }
 
 /** Only values matter for tools: their schemas have no life cycle. */
@@ -100,6 +106,7 @@ interface ToolSchema {
   readonly source: SchemaSource
   /** What the schema states, read when a reference is followed. */
   readonly addresses: () => Addresses
+  readonly malformed: ReturnType<typeof malformedToolSchema>
 }
 
 /** The draft that a schema states. The default is 2020-12 (MCP, Tool.inputSchema). */
@@ -113,12 +120,16 @@ function toolDraft({ value }: Located): string {
  */
 function toolSchema(written: Located, isStrict = false): ToolSchema {
   const draft = toolDraft(written)
-  const root = isStrict ? { ...written, value: withKnownKeywords(written.value, draft, { isStrict }) } : written
-  let read: Addresses | null = null
-  const addresses = (): Addresses => (read ??= new Addresses(root))
-  const resolve = (reference: string, from: Located): Located | null =>
-    addresses().find(reference, from) ?? resolveWithin(root, reference)
-  return { root, source: { dialect: dialectOf(draft), resolve }, addresses }
+  const known = isStrict ? withKnownKeywords(written.value, draft, { isStrict }) : written.value
+  return readInPlace({ root: known, files: NO_FILES }, ({ root: value }) => {
+    const root = value === written.value ? written : { ...written, value }
+    let read: Addresses | null = null
+    const addresses = (): Addresses => (read ??= new Addresses(root))
+    const resolve = (reference: string, from: Located): Located | null =>
+      addresses().find(reference, from) ?? resolveWithin(root, reference)
+    const malformed = malformedToolSchema(root, { resolve })
+    return { root, source: { dialect: dialectOf(draft), resolve }, addresses, malformed, resolve }
+  })
 }
 
 function resolveWithin(root: Located, reference: string): Located | null {

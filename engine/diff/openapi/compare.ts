@@ -2,6 +2,8 @@
 import type { CompareOptions, FormatOptions, ComparisonStats } from '../../model/format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { filesHandedIn } from '../../contracts/further-files.ts'
+import { readInPlace } from '../../contracts/misplaced-references.ts'
+import { malformedOpenApiParts } from '../../contracts/openapi/parts.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { dialectOf, pathItemsOf, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
@@ -116,7 +118,8 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   const files = filesHandedIn(text, side, options)
   if (text === '') {
     const documents = new OpenApiDocuments(EMPTY_ROOT, 'json-schema', files)
-    return ok({ contract: { version: '', isSwagger: false, documents, root: documents.root }, locate: () => null })
+    const nothing = { version: '', isSwagger: false, documents, root: documents.root, malformed: new Map() }
+    return ok({ contract: nothing, locate: () => null })
   }
   const read = readDocument(text, limits)
   if (!read.ok) return read
@@ -132,11 +135,22 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   const dialect = dialectOf(version)
   const isSwagger = dialect === 'openapi-2.0'
   const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
-  const documents = new OpenApiDocuments(plain, dialect, files, {
-    surveyed: plain === root ? surveyed : undefined,
-    addresses: schemaAddresses(plain, dialect, text),
+  const contract = readInPlace({ root: plain, files }, (contents) => {
+    const documents = new OpenApiDocuments(contents.root, dialect, contents.files, {
+      surveyed: contents.root === root ? surveyed : undefined,
+      addresses: schemaAddresses(contents.root, dialect, text),
+    })
+    const malformed = malformedOpenApiParts(documents)
+    return {
+      version,
+      isSwagger,
+      documents,
+      root: documents.root,
+      malformed,
+      resolve: documents.resolve.bind(documents),
+    }
   })
-  return ok({ contract: { version, isSwagger, documents, root: documents.root }, locate })
+  return ok({ contract, locate })
 }
 
 /** Schemas state addresses since 3.1, and documents since 3.2 (`$self`). */

@@ -27,8 +27,10 @@ export function compareInterface(walk: Walk, paths: Sides<readonly PathItem[]>):
 }
 
 function compareMalformedParts(walk: Walk): void {
-  const [base, head] = [malformedOpenApiParts(walk.base), malformedOpenApiParts(walk.head)]
-  compareMalformed(base, head, ({ place, form, ...change }) => {
+  const isMoved = walk.base.documents.dialect !== walk.head.documents.dialect
+  const malformedIn = ({ documents, malformed }: Walk['base']): Walk['base']['malformed'] =>
+    isMoved ? malformedOpenApiParts(documents, isMoved) : malformed
+  compareMalformed(malformedIn(walk.base), malformedIn(walk.head), ({ place, form, ...change }) => {
     const facts = { name: place, form, isAdded: isWithinAdded(place, walk.added) }
     walk.add({ ...change, change: 'malformed-part', facts, operation: null })
   })

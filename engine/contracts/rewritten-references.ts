@@ -1,7 +1,7 @@
-/** Copies a part of an OpenAPI document with rewritten references. */
-import { isRecord, type JsonRecord } from '../../schema/located.ts'
-import { VALUES } from '../schema-keywords.ts'
-import { NAMED_PARTS } from '../unresolved.ts'
+/** Copies a part of a document with rewritten references. */
+import { isRecord, type JsonRecord } from '../schema/located.ts'
+import { VALUES } from './schema-keywords.ts'
+import { NAMED_PARTS } from './unresolved.ts'
 
 interface ReferenceMoves {
   /** A `$ref` as written → the new one. */
