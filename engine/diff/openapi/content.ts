@@ -2,10 +2,12 @@
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
-import { compareEncodings } from './encodings.ts'
+import { compareEncodings, fieldTypesOf } from './encodings.ts'
 import { coverAmong, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
+import { anySchema } from './serialization.ts'
 import type { PayloadPlace, Walk } from './walk.ts'
+import { writtenTypesOf } from './written-types.ts'
 
 export function compareContent(
   walk: Walk,
@@ -81,14 +83,42 @@ function compareMedia(walk: Walk, base: MediaType, head: MediaType, place: Paylo
   const use = {
     sites: place.sites,
     mediaType: name,
+    fieldTypes: fieldTypesOf(head),
     operation: walk.operation,
     where: `${place.where}, ${name}`,
     parameter: null,
   }
-  if (base.schema !== null && head.schema !== null) walk.use(use, base.schema, head.schema)
+  const [before, after] = comparableSchemas(walk, base, head)
+  if (before !== null && after !== null) walk.use(use, before, after)
   if (base.itemSchema !== null && head.itemSchema !== null)
     walk.use({ ...use, where: `${use.where}, each item` }, base.itemSchema, head.itemSchema)
   compareEncodings(walk, base, head, place)
+}
+
+/**
+ * A sequence is described as a whole or item by item (OpenAPI 3.2 §4.14). Before, the schema of a sequence was that of an
+ * item to some.
+ */
+function comparableSchemas(walk: Walk, base: MediaType, head: MediaType): readonly [Located | null, Located | null] {
+  if (base.schema === null && head.schema === null) return [null, null]
+  if (base.itemSchema !== null && head.itemSchema !== null)
+    return [base.schema ?? anyList(base), head.schema ?? anyList(head)]
+  const isOfItems = [base.schema, head.schema].some((schema, index) => {
+    const { documents } = index === 0 ? walk.base : walk.head
+    return schema !== null && writtenTypesOf(schema, documents).some((type) => type !== 'array')
+  })
+  return [wholeSchema(base, isOfItems), wholeSchema(head, isOfItems)]
+}
+
+function anyList({ located }: MediaType): Located {
+  return { ...anySchema(located), value: { type: 'array' } }
+}
+
+function wholeSchema({ schema, itemSchema, located }: MediaType, isOfItems: boolean): Located | null {
+  if (itemSchema === null || isOfItems) return schema ?? itemSchema
+  const at = { ...located.at, moved: new Map([['items', itemSchema.at]]) }
+  const list = { type: 'array', items: itemSchema.value, ...(schema !== null && { allOf: [schema.value] }) }
+  return { value: list, at, document: itemSchema.document }
 }
 
 /** A media type that gained or lost its schema. */

@@ -3,7 +3,7 @@ import { itemsAt } from '../../contracts/openapi/contract.ts'
 import { contentOf, EACH_ITEM, headersOf, type Header, type MediaType } from '../../contracts/openapi/payloads.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isBinary } from '../../schema/languages.ts'
-import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
 import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
 import { itemsOf, locate, locateItem, membersOf } from '../../schema/subschemas.ts'
 import { matchByKey } from '../match.ts'
@@ -26,6 +26,12 @@ export function compareEncodings(walk: Walk, base: MediaType, head: MediaType, p
     if (!isEncodingAccepted(before, after, place.direction)) reportPart(encodingText(before), encodingText(after))
     new PartHeaders(walk, { base, head, field }, place, reportPart).compare()
   }
+}
+
+/** The media types that are stated for fields, where the media type has fields. */
+export function fieldTypesOf({ name, encoding }: MediaType): ReadonlyMap<string, string> {
+  const stated = hasFields(name) ? Object.entries(encoding) : []
+  return new Map(stated.map(([field, one]) => [field, textAt(one, 'contentType') ?? '']))
 }
 
 function hasFields(name: string): boolean {

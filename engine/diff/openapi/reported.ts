@@ -37,6 +37,8 @@ export function reportDelta(delta: ContractDelta, report: OpenApiReport): void {
   })
 }
 
+const NO_FIELDS: ReadonlyMap<string, string> = new Map()
+
 /** Reports the schemas in use, place by place: uses at one place follow each other. */
 export function reportUses(
   uses: readonly SchemaUseSite[],
@@ -62,13 +64,13 @@ function reportUse(
   schemas: SchemaComparison,
   report: OpenApiReport,
 ): void {
-  const { pair, sites, mediaType, parameter, operation, where, stability } = use
+  const { pair, sites, mediaType, fieldTypes = NO_FIELDS, parameter, operation, where, stability } = use
   const endpoint = endpointOf(operation)
   const param = parameter === null ? null : `${endpoint ?? ''} ${where}`
   report.addUse(
     {
       pair,
-      use: { sites, mediaType, parameter, lifecycle: { ...lifecycle, impliedStability: stability } },
+      use: { sites, mediaType, fieldTypes, parameter, lifecycle: { ...lifecycle, impliedStability: stability } },
       placeOf: ({ reached: { path, delta }, message }) => ({
         operation,
         tool: null,

@@ -33,6 +33,7 @@ export interface SchemaUseSite {
   readonly pair: SchemaPair
   readonly sites: SitePair
   readonly mediaType: string | null
+  readonly fieldTypes?: ReadonlyMap<string, string>
   readonly operation: OperationName | null
   /** The location as text: `response 200, application/json`. */
   readonly where: string

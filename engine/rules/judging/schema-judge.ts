@@ -28,6 +28,8 @@ export interface SchemaUse {
   readonly sites: SitePair
   /** Media type of the text that the schema describes. Null if there is none (styled parameters, headers, tools). */
   readonly mediaType: string | null
+  /** The stated media types of the fields of a form. Absent: none. */
+  readonly fieldTypes?: ReadonlyMap<string, string>
   /** The parameter whose schema it is, else null. */
   readonly parameter: ParameterUse | null
   readonly lifecycle: LifecycleOptions
@@ -82,7 +84,7 @@ function judgeFamily(
   if (delta.keyword === 'joinedInOneOf') return judgeJoined(path, site, isUnused)
   const repeats = use.parameter?.repeats === true && !site.isProperty
   const types = delta.types && repeats ? unrepeated(delta.types, pair.before.value, pair.after.value) : delta.types
-  const family = types ? typeFamilyOf(types, site, writingAt(use, site)) : familyOf(delta.keyword, delta.action)
+  const family = types ? typeFamilyOf(types, site, writingOf(use, site, path)) : familyOf(delta.keyword, delta.action)
   if (family === undefined) return null
   const rule = ruleIdOf(site, family, isUnused)
   return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.sentence, delta)}` }
@@ -119,6 +121,12 @@ function assertionsOf(schema: JsonRecord): JsonRecord {
 }
 
 const TYPE_KEYWORDS: ReadonlySet<string> = new Set(['type', 'format', 'nullable', 'x-nullable'])
+
+/** A text may hold a text of another media type: that of its `contentSchema`, or that of a field. */
+function writingOf(use: SchemaUse, site: SchemaSite, path: readonly string[]): Writing {
+  const isTyped = path.includes('contentSchema') || distinguishesTypes(use.fieldTypes?.get(path[0] ?? '') ?? null)
+  return isTyped ? 'typed' : writingAt(use, site)
+}
 
 function writingAt({ mediaType, sites }: Pick<SchemaUse, 'sites' | 'mediaType'>, site: SchemaSite): Writing {
   if (mediaType !== null) return distinguishesTypes(mediaType) ? 'typed' : 'text'

@@ -113,7 +113,6 @@ export const SECURITY_RULES: readonly Section[] = [
         [
           ['refreshUrl', 'refresh', 'the refresh address'],
           ['deviceAuthorizationUrl', 'device-authorization', 'the device authorization address'],
-          ['oauth2MetadataUrl', 'metadata', 'the metadata address'],
         ] as const
       ).map(([part, name, words]) =>
         row(
@@ -124,18 +123,26 @@ export const SECURITY_RULES: readonly Section[] = [
           `${words} of \`{name}\` is {after} instead of {before}`,
         ),
       ),
-      row(
-        'component-scheme-changed',
-        { part: 'openIdConnectUrl' },
-        'api-security-component-open-id-connect-url-changed',
-        'may-narrow',
-        'the OpenID Connect address of `{name}` is {after} instead of {before}',
-        {
-          advice: {
-            explanation: 'Clients look for the endpoints and keys of another provider.',
-            fix: 'Keep the old address working until clients use the new one.',
+      // Clients find everything else there, whatever the flows state.
+      ...(
+        [
+          ['oauth2MetadataUrl', 'oauth-metadata', 'the metadata address'],
+          ['openIdConnectUrl', 'open-id-connect', 'the OpenID Connect address'],
+        ] as const
+      ).map(([part, name, words]) =>
+        row(
+          'component-scheme-changed',
+          { part },
+          `api-security-component-${name}-url-changed`,
+          'may-narrow',
+          `${words} of \`{name}\` is {after} instead of {before}`,
+          {
+            advice: {
+              explanation: 'Clients look for the endpoints and keys of another provider.',
+              fix: 'Keep the old address working until clients use the new one.',
+            },
           },
-        },
+        ),
       ),
       row(
         'component-scheme-flow',
