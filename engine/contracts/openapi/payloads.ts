@@ -83,7 +83,7 @@ export function contentOf(contract: OpenApiContract, owner: Located): readonly M
 export const EACH_ITEM = 'each item'
 
 /** By field; in 3.2 also by position, and of each item beyond those. */
-function encodingMembers({ encoding, prefixEncoding, itemEncoding }: JsonRecord): JsonRecord {
+export function encodingMembers({ encoding, prefixEncoding, itemEncoding }: JsonRecord): JsonRecord {
   const fields = isRecord(encoding) ? encoding : NOTHING
   if (prefixEncoding === undefined && itemEncoding === undefined) return fields
   const positions = Array.isArray(prefixEncoding) ? prefixEncoding : []

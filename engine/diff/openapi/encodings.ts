@@ -1,6 +1,13 @@
 /** The Encoding Objects of one media type: how fields of a form and parts of a multipart body are serialised. */
 import { itemsAt } from '../../contracts/openapi/contract.ts'
-import { contentOf, EACH_ITEM, headersOf, type Header, type MediaType } from '../../contracts/openapi/payloads.ts'
+import {
+  contentOf,
+  EACH_ITEM,
+  encodingMembers,
+  headersOf,
+  type Header,
+  type MediaType,
+} from '../../contracts/openapi/payloads.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, memberOf, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
@@ -25,7 +32,18 @@ export function compareEncodings(walk: Walk, base: MediaType, head: MediaType, p
     const [before, after] = [encodingOf(walk.base, base, field), encodingOf(walk.head, head, field)]
     if (!isEncodingAccepted(before, after, place.direction)) reportPart(encodingText(before), encodingText(after))
     new PartHeaders(walk, { base, head, field }, place, reportPart).compare()
+    const [part, other] = [partOf(walk.base, base, field), partOf(walk.head, head, field)]
+    if (part !== null && other !== null) compareEncodings(walk, part, other, place)
   }
+}
+
+/** A part that may hold parts of its own (OpenAPI 3.2 §4.15.1.1). */
+function partOf(contract: Walk['base'], media: MediaType, field: string): MediaType | null {
+  const located = locatedEncoding(media.located, field)
+  const name = textAt(located?.value, 'contentType')
+  if (located === null || name === null || !isRecord(located.value)) return null
+  const schema = propertySchema(contract, media, field)
+  return { name, located, schema, itemSchema: null, encoding: encodingMembers(located.value) }
 }
 
 /** The media types that are stated for fields, where the media type has fields. */

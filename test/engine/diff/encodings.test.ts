@@ -32,6 +32,8 @@ const header = (members: Members): Members => headers({ 'X-H': { schema: TEXT, .
 const LIST = { type: 'array', items: TEXT }
 const NEEDED = { headers: { 'X-H': { required: true, schema: TEXT } } }
 
+const within = (encoding: Members): Members => ({ contentType: 'multipart/mixed', encoding })
+
 /** Both sides, and the worst level where callers write the part, and where they read it. */
 const PARTS: Readonly<Record<string, readonly [Members, Members, Worst, Worst]>> = {
   'a content type comes': [{}, { encoding: { f: { contentType: 'image/png' } } }, 'breaking', 'breaking'],
@@ -51,6 +53,24 @@ const PARTS: Readonly<Record<string, readonly [Members, Members, Worst, Worst]>>
   'content types in another order': [
     { encoding: { f: { contentType: 'image/png, image/gif' } } },
     { encoding: { f: { contentType: 'image/gif,image/png' } } },
+    'none',
+    'none',
+  ],
+  'a part of a part is written in another content type': [
+    { encoding: { o: within({ p: { contentType: 'image/png' } }) } },
+    { encoding: { o: within({ p: { contentType: 'image/gif' } }) } },
+    'breaking',
+    'breaking',
+  ],
+  'a part of a part comes to need a header': [
+    { encoding: { o: within({ p: {} }) } },
+    { encoding: { o: within({ p: NEEDED }) } },
+    'breaking',
+    'none',
+  ],
+  'the same parts of a part': [
+    { encoding: { o: within({ p: { contentType: 'image/png' } }) } },
+    { encoding: { o: within({ p: { contentType: 'image/png' }, q: {} }) } },
     'none',
     'none',
   ],
