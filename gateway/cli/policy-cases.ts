@@ -6,9 +6,9 @@ import { Ajv } from 'ajv'
 import type { Static } from 'typebox'
 import { ARTIFACT_TYPES, DECISIONS, LEVELS, ok, Type, type Result } from '../../engine/internal.ts'
 import { plainSchema } from '../settings/input-schema.ts'
-import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
+import type { Mistake } from '../errors/mistake.ts'
 import { mistakesOf } from '../settings/schema-mistakes.ts'
-import { readSourceText } from '../settings/source-text.ts'
+import { placedMistake, readSourceText } from '../settings/source-text.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { readTextFile } from '../runtime/regular-file.ts'
 
@@ -120,11 +120,6 @@ export function readCases(file: string): Result<readonly PolicyCase[], readonly 
   const document = source.value
   const { value } = document
   if (checkCases(value)) return ok(value.cases)
-  const mistakes = mistakesOf(checkCases.errors ?? []).map(({ pointer, at, message, fix }) => ({
-    place: document.place(pointer, at),
-    path: pathOfPointer(pointer),
-    message,
-    fix,
-  }))
+  const mistakes = mistakesOf(checkCases.errors ?? []).map((mistake) => placedMistake(document, mistake))
   return { ok: false, problem: mistakes }
 }

@@ -11,14 +11,15 @@ import { applyDefaults } from '../settings/defaults.ts'
 import { variable, type Environment } from '../settings/environment.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import { configInputSchema } from './input-schema.ts'
-import { pathOfPointer, pointerSegments, type Mistake } from '../errors/mistake.ts'
+import { pointerSegments, type Mistake } from '../errors/mistake.ts'
 import { applyOverrides, type Overridden } from './overrides.ts'
 import { withPaths } from './paths.ts'
 import { foreignSections } from './protocol-checks.ts'
 import { Config } from './schema.ts'
 import { mistakesOf, type LocatedMistake } from '../settings/schema-mistakes.ts'
-import { inlineSource, readSourceText, type SourceText } from '../settings/source-text.ts'
+import { inlineSource, placedMistake, readSourceText, type SourceText } from '../settings/source-text.ts'
 import { readTextFile } from '../runtime/regular-file.ts'
+import { redactText } from '../telemetry/redaction.ts'
 
 /** The source of the configuration: a file (or none), or a value; the environment overrides both. */
 export type ConfigSource = { readonly environment: Environment } & (
@@ -56,13 +57,13 @@ export function loadConfig(
   const placed = (located: LocatedMistake): Mistake => placeMistake(located, text.value, overridden)
 
   const whole = completeConfig(overridden.value)
-  const formFaults = whole === null ? schemaMistakes(overridden.value) : []
-  const sound = whole === null ? withoutSections(overridden.value, formFaults) : overridden.value
+  const foreign = foreignSections(overridden.value)
+  const formFaults = whole === null ? withoutPlaces(schemaMistakes(overridden.value), foreign) : []
+  const sound = whole === null ? withoutSections(overridden.value, [...foreign, ...formFaults]) : overridden.value
   const complete = whole ?? completeConfig(sound)
   const config = complete === null ? null : withPaths(complete, directory)
-  const meaningFaults =
-    config === null ? [] : [...blankTexts(sound, ''), ...foreignSections(sound), ...checkMeaning(config)]
-  const mistakes = [...overridden.mistakes, ...[...formFaults, ...meaningFaults].map(placed)]
+  const meaningFaults = config === null ? [] : [...blankTexts(sound, ''), ...checkMeaning(config)]
+  const mistakes = [...overridden.mistakes, ...[...foreign, ...formFaults, ...meaningFaults].map(placed)]
   if (config === null) return { ok: false, problem: inReadingOrder(mistakes) }
   if (mistakes.length > 0) {
     return { ok: false, problem: [...inReadingOrder(mistakes), ...further(config, directory)] }
@@ -71,7 +72,17 @@ export function loadConfig(
   return ok({ config: deepFreeze(config), file, directory, warnings })
 }
 
-/** The rest of the configuration, without the sections that have a mistake in their form; null when nothing is left. */
+/** A member that has to go is reported once: mistakes in it would say how to write what must not be there. */
+function withoutPlaces(
+  mistakes: readonly LocatedMistake[],
+  removed: readonly LocatedMistake[],
+): readonly LocatedMistake[] {
+  return mistakes.filter(
+    ({ pointer }) => !removed.some((place) => pointer === place.pointer || pointer.startsWith(`${place.pointer}/`)),
+  )
+}
+
+/** The rest of the configuration, without the sections that have such a mistake; null when nothing is left. */
 function withoutSections(value: unknown, faults: readonly LocatedMistake[]): object | null {
   if (typeof value !== 'object' || value === null) return null
   const faulty = new Set(faults.map(({ pointer }) => pointerSegments(pointer)[0]))
@@ -142,16 +153,15 @@ function schemaMistakes(value: unknown): readonly LocatedMistake[] {
     validateSchema: false,
   }).compile(inputSchema)
   if (check(value)) throw new Error('the defaults do not complete a configuration without mistakes')
-  return mistakesOf(check.errors ?? [])
+  return mistakesOf(check.errors ?? [], inputSchema)
 }
 
-function placeMistake(
-  { pointer, at, message, fix }: LocatedMistake,
-  source: SourceText,
-  { origins }: Overridden,
-): Mistake {
+/** A mistake may quote what is there, and a URL may hold a password or a token. */
+function placeMistake(located: LocatedMistake, source: SourceText, { origins }: Overridden): Mistake {
+  const { pointer } = located
   const variableName = [...origins].find(([origin]) => pointer === origin || pointer.startsWith(`${origin}/`))?.[1]
-  return { place: variableName ?? source.place(pointer, at), path: pathOfPointer(pointer), message, fix }
+  const { place, path, message, fix } = placedMistake(source, located)
+  return { place: variableName ?? place, path, message: redactText(message), fix: redactText(fix) }
 }
 
 function inReadingOrder(mistakes: readonly Mistake[]): readonly Mistake[] {

@@ -17,14 +17,17 @@ export const SECTION_PROTOCOLS: ReadonlyMap<string, readonly string[]> = new Map
   ]),
 )
 
-/** @param value the configuration as written, which the schema accepts: defaults would add every section */
+/**
+ * Sections of another protocol. A route whose protocol is missing or unknown has none: its protocol is the mistake.
+ * @param value the configuration as written, whatever its form: defaults would add every section
+ */
 export function foreignSections(value: unknown): readonly LocatedMistake[] {
   const routes: unknown = isJsonObject(value) ? value['routes'] : undefined
   return (Array.isArray(routes) ? routes : []).flatMap((route: unknown, index) =>
     [...SECTION_PROTOCOLS].flatMap(([section, protocols]) => {
-      const protocol: unknown = isJsonObject(route) ? route['protocol'] : undefined
-      const isOwn = protocols.some((name) => name === protocol)
-      if (!isJsonObject(route) || typeof protocol !== 'string' || isOwn || route[section] === undefined) return []
+      if (!isJsonObject(route) || route[section] === undefined) return []
+      const { protocol } = route
+      if (typeof protocol !== 'string' || !Object.hasOwn(PROTOCOLS, protocol) || protocols.includes(protocol)) return []
       const what = `a route of the protocol ${protocol} has no section ${section}: it belongs to ${protocols.join(', ')}`
       return [
         { pointer: `/routes/${index}/${section}`, at: 'key', message: what, fix: 'remove it, or change protocol' },

@@ -5,9 +5,9 @@ import type { Static } from 'typebox'
 import { ok, Type } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
+import type { Mistake } from '../errors/mistake.ts'
 import { mistakesOf } from '../settings/schema-mistakes.ts'
-import { readSourceText } from '../settings/source-text.ts'
+import { placedMistake, readSourceText } from '../settings/source-text.ts'
 import { readTextFile } from '../runtime/regular-file.ts'
 
 const closed = { additionalProperties: false }
@@ -69,11 +69,6 @@ export function readConsumersFile(file: string): Result<readonly Consumer[], rea
   const { value } = document
   const checkFile = fileCheck()
   if (checkFile(value)) return ok(value.consumers)
-  const mistakes = mistakesOf(checkFile.errors ?? []).map(({ pointer, at, message, fix }) => ({
-    place: document.place(pointer, at),
-    path: pathOfPointer(pointer),
-    message,
-    fix,
-  }))
+  const mistakes = mistakesOf(checkFile.errors ?? []).map((mistake) => placedMistake(document, mistake))
   return { ok: false, problem: mistakes }
 }

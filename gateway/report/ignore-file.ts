@@ -5,7 +5,7 @@ import { ok, readSelector, type Result, Type } from '../../engine/internal.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
 import { mistakesOf } from '../settings/schema-mistakes.ts'
-import { readSourceText, type SourceText } from '../settings/source-text.ts'
+import { placedMistake, readSourceText, type SourceText } from '../settings/source-text.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import type { IgnoreEntry } from './ignore-list.ts'
 import { readTextFile } from '../runtime/regular-file.ts'
@@ -52,12 +52,7 @@ export function readIgnoreFile(file: string): Result<readonly IgnoreEntry[], rea
 }
 
 function ignoreMistakes(source: SourceText): readonly Mistake[] {
-  return mistakesOf(check.errors ?? []).map(({ pointer, at, message, fix }) => ({
-    place: source.place(pointer, at),
-    path: pathOfPointer(pointer),
-    message,
-    fix,
-  }))
+  return mistakesOf(check.errors ?? []).map((mistake) => placedMistake(source, mistake))
 }
 
 /** An entry without a criterion would ignore everything; one with a mistyped rule nothing. */

@@ -8,6 +8,7 @@ import { recordIn } from '../json/unchecked-json.ts'
 import { formOf } from './pattern-texts.ts'
 import type { JsonSchema } from './input-schema.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { placesOfMember } from './member-places.ts'
 
 /** A mistake before its place in the text is known. */
 export interface LocatedMistake {
@@ -18,20 +19,29 @@ export interface LocatedMistake {
   readonly fix: string
 }
 
-/** ajv runs with `allErrors` and `verbose`. */
-export function mistakesOf(errors: readonly ErrorObject[]): readonly LocatedMistake[] {
+/**
+ * @param errors of ajv with `allErrors` and `verbose`
+ * @param schema of the whole document, where a member that is not known in its place may be known in another one
+ */
+export function mistakesOf(errors: readonly ErrorObject[], schema: JsonSchema = {}): readonly LocatedMistake[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
   const isInside = (error: ErrorObject): boolean => unions.some((union) => union !== error && isPartOf(error, union))
-  return errors.filter((error) => !isInside(error)).flatMap((error) => explain(error, errors))
+  const outer = errors.filter((error) => !isInside(error))
+  return outer.flatMap((error) => explain(error, { all: errors, schema }))
 }
 
-function explain(error: ErrorObject, all: readonly ErrorObject[]): readonly LocatedMistake[] {
-  return error.keyword === 'anyOf' ? explainUnion(error, all) : [explainOne(error)]
+interface Context {
+  readonly all: readonly ErrorObject[]
+  readonly schema: JsonSchema
+}
+
+function explain(error: ErrorObject, context: Context): readonly LocatedMistake[] {
+  return error.keyword === 'anyOf' ? explainUnion(error, context) : [explainOne(error, context)]
 }
 
 type Value = Pick<ErrorObject, 'data' | 'instancePath'>
 
-type MistakeText = (error: ErrorObject) => LocatedMistake
+type MistakeText = (error: ErrorObject, context: Context) => LocatedMistake
 
 const MERGE_KEY = {
   message: 'a merge key (<<) is not read, since readers of YAML differ about it',
@@ -39,7 +49,7 @@ const MERGE_KEY = {
 }
 
 const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
-  additionalProperties: ({ instancePath, params, parentSchema }) => {
+  additionalProperties: ({ instancePath, params, parentSchema }, { schema }) => {
     const name = String(params['additionalProperty'])
     if (name === '<<') return { pointer: appendPointer(instancePath, name), at: 'key', ...MERGE_KEY }
     const known = Object.keys(asSchema(parentSchema).properties ?? {})
@@ -47,7 +57,7 @@ const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
       pointer: appendPointer(instancePath, name),
       at: 'key',
       message: `the member ${JSON.stringify(name)} is not known`,
-      fix: nameSuggestion(name, known),
+      fix: nameSuggestion(name, known, placesOfMember(schema, name, instancePath)),
     }
   },
   required: ({ instancePath, params, parentSchema }) => {
@@ -57,10 +67,10 @@ const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
       pointer: instancePath,
       at: 'value',
       message: `the member ${JSON.stringify(name)} is missing`,
-      fix: member?.description ?? 'add it',
+      fix: member === undefined ? 'add it' : formText(member) || 'add it',
     }
   },
-  type: (error) => valueMistake(error, `must be ${article(error.params['type'])}, not ${kindOfData(error)}`),
+  type: (error) => typeMistake(error),
   enum: (error) => allowedValues(error, listOfValues(error.params['allowedValues'])),
   const: (error) => allowedValues(error, [error.params['allowedValue']]),
   pattern: (error) => {
@@ -75,13 +85,13 @@ const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
   minLength: (error) => valueMistake(error, 'must not be empty'),
 })
 
-function explainOne(error: ErrorObject): LocatedMistake {
+function explainOne(error: ErrorObject, context: Context): LocatedMistake {
   const wording = Object.hasOwn(WORDINGS, error.keyword) ? WORDINGS[error.keyword] : undefined
-  return wording?.(error) ?? valueMistake(error, error.message ?? 'is not valid')
+  return wording?.(error, context) ?? valueMistake(error, error.message ?? 'is not valid')
 }
 
 /** Of the members of a union, the intended one is explained: recognised by its constants, then by the fewest mistakes. */
-function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly LocatedMistake[] {
+function explainUnion(union: ErrorObject, context: Context): readonly LocatedMistake[] {
   const variants = asSchema(union.parentSchema).anyOf ?? []
   if (variants.every((variant) => variant.const !== undefined))
     return [
@@ -94,16 +104,16 @@ function explainUnion(union: ErrorObject, all: readonly ErrorObject[]): readonly
   if (!isJsonObject(union.data) || variants.some(({ properties }) => properties === undefined)) {
     const expected =
       kind === null ? variants.map(describeSchema).join(' or ') : `a map with the member "${kind.member}"`
-    return [valueMistake(union, `must be ${expected}, not ${kindOfData(union)}`)]
+    return [valueMistake(union, `must be ${expected}, not ${kindOfValue(union.data)}`)]
   }
   if (kind !== null && !Object.hasOwn(union.data, kind.member)) return [missingKind(union, union.data, kind)]
-  const inside = variants.map((_, index) => all.filter((error) => isPartOf(error, union, index)))
+  const inside = variants.map((_, index) => context.all.filter((error) => isPartOf(error, union, index)))
   const meant = inside.filter((errors) => !errors.some(({ keyword }) => keyword === 'const'))
   if (meant.length === 0) return [explainConstants(inside.flat())]
   const fewest = Math.min(...meant.map(({ length }) => length))
   const nearestVariants = meant.filter(({ length }) => length === fewest)
   const [chosen] = nearestVariants
-  if (chosen !== undefined && nearestVariants.length === 1) return chosen.flatMap((error) => explain(error, all))
+  if (chosen !== undefined && nearestVariants.length === 1) return chosen.flatMap((error) => explain(error, context))
   return [explainChoice(union, variants)]
 }
 
@@ -178,9 +188,34 @@ function valueMistake(error: ErrorObject, message: string): LocatedMistake {
   return { pointer: error.instancePath, at: 'value', message, fix: asSchema(error.parentSchema).description ?? '' }
 }
 
-function nameSuggestion(name: string, known: readonly string[]): string {
+/** A map or a list where a scalar was written: the scalar is not repeated, since it may hold a credential. */
+function typeMistake(error: ErrorObject): LocatedMistake {
+  const { type } = error.params
+  const expected = `must be ${article(type)}`
+  if (type === 'object' || type === 'array')
+    return {
+      ...valueMistake(error, `${expected}, not ${kindOfValue(error.data)}`),
+      fix: formText(asSchema(error.parentSchema)),
+    }
+  return valueMistake(error, `${expected}, not ${kindOfData(error)}`)
+}
+
+/** What to write: the members of a map, the items of a list. */
+function formText({ type, properties, description = '' }: JsonSchema): string {
+  if (type === 'array') return `write [ITEM, …]. ${description}`.trim()
+  if (properties === undefined) return description
+  return `it has the members ${Object.keys(properties).join(', ')}`
+}
+
+/** A name that many places have leads nowhere. */
+const MOST_PLACES = 3
+
+function nameSuggestion(name: string, known: readonly string[], places: readonly string[] = []): string {
   const guess = nearest(name, known)
-  return guess === null ? `known here: ${known.join(', ')}` : `did you mean "${guess}"?`
+  if (guess !== null) return `did you mean "${guess}"?`
+  const elsewhere =
+    places.length === 0 || places.length > MOST_PLACES ? '' : `a member of this name is ${places.join(' or ')}; `
+  return `${elsewhere}known here: ${known.join(', ')}`
 }
 
 function describeSchema(schema: JsonSchema): string {
@@ -202,13 +237,19 @@ function article(type: unknown): string {
   return name === 'null' ? name : /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`
 }
 
-function kindOfData(error: Value): string {
-  const { data } = error
+function kindOfValue(data: unknown): string {
   if (data === null) return 'nothing (null)'
   if (Array.isArray(data)) return 'a list'
+  return typeof data === 'object' ? 'a map' : article(typeof data)
+}
+
+function kindOfData(error: Value): string {
+  const { data } = error
   // JSON has no form for these.
   if (typeof data === 'number' && !Number.isFinite(data)) return String(data)
-  return typeof data === 'object' ? 'a map' : `${article(typeof data)} (${shownData(error)})`
+  return typeof data === 'object' || isSecretPlace(error)
+    ? kindOfValue(data)
+    : `${kindOfValue(data)} (${shownData(error)})`
 }
 
 const SHOWN_LENGTH = 60
@@ -227,8 +268,13 @@ const UNQUOTED: ReadonlySet<string> = new Set([
   'url',
 ])
 
-function shownData({ data, instancePath }: Value): string {
-  if (typeof data === 'string' && instancePath.split('/').some((name) => UNQUOTED.has(name))) return 'the value'
+function isSecretPlace({ instancePath }: Value): boolean {
+  return instancePath.split('/').some((name) => UNQUOTED.has(name))
+}
+
+function shownData(error: Value): string {
+  const { data } = error
+  if (typeof data === 'string' && isSecretPlace(error)) return 'the value'
   const text = JSON.stringify(data) ?? String(data)
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
 }

@@ -3,6 +3,7 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Docume
 import { ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import { pathOfPointer, pointerSegments, type Mistake } from '../errors/mistake.ts'
+import type { LocatedMistake } from './schema-mistakes.ts'
 
 export interface SourceText {
   /** Plain objects, arrays and scalars; null for an empty document. */
@@ -52,12 +53,17 @@ export function readSourceText(file: string, text: string): Result<SourceText, r
   }
 }
 
+/** A mistake of the schema, with its place in the text. */
+export function placedMistake(source: SourceText, { pointer, at, message, fix }: LocatedMistake): Mistake {
+  return { place: source.place(pointer, at), path: pathOfPointer(pointer), message, fix }
+}
+
 /** A mistake in the syntax, in words for the author of the file. */
 function syntaxFault(code: string, message: string, word: string): Pick<Mistake, 'message' | 'fix'> {
   if (code === 'MULTIPLE_DOCS') return SEVERAL_DOCUMENTS
   if (code === 'DUPLICATE_KEY')
     return { message: `the member ${JSON.stringify(word)} stands twice in one map`, fix: 'write it once' }
-  return { message: `this is not valid YAML: ${message}`, fix: '' }
+  return { message: `this is not valid YAML: ${message}`, fix: code === 'TAB_AS_INDENT' ? 'indent with spaces' : '' }
 }
 
 function wordAt(text: string, offset: number): string {

@@ -1,6 +1,7 @@
 /** The gateway's logger: JSON lines on stderr, with every credential cut out before a line is written. Stdout belongs to the `ready` line and the log sink. */
 import { pino, type DestinationStream } from 'pino'
 import type { LogEvent } from './log-events.ts'
+import { redactText } from './redaction.ts'
 import { traceMember } from './trace-context.ts'
 
 /** Members of a record beside level, time and message. `err` is an error with its causes. */
@@ -39,19 +40,6 @@ const SECRET_MEMBERS = [
 
 /** Objects are logged flat or one or two levels deep (`headers`, `request.headers`); deeper ones are not logged at all. */
 const REDACTED_PATHS = SECRET_MEMBERS.flatMap((member) => [`["${member}"]`, `*["${member}"]`, `*.*["${member}"]`])
-
-/** Header values by other names can hold them too (`err.message` of a URL with a password, for one). */
-const CREDENTIALS_IN_TEXT = [
-  { pattern: /\bpf_(live|test)_[A-Za-z0-9_-]+/g, replacement: 'pf_$1_[redacted]' },
-  { pattern: /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, replacement: '$1 [redacted]' },
-  { pattern: /:\/\/[^/\s:@]+:[^/\s@]+@/g, replacement: '://[redacted]@' },
-  { pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g, replacement: '[redacted token]' },
-] as const
-
-/** The same text without bearer tokens, API keys, receipts and passwords in URLs. */
-export function redactText(text: string): string {
-  return CREDENTIALS_IN_TEXT.reduce((clean, { pattern, replacement }) => clean.replace(pattern, replacement), text)
-}
 
 /**
  * @param level pino level or `silent`

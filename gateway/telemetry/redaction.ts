@@ -1,5 +1,17 @@
-/** Settings as they may be shown: without credentials, in whatever member they are. */
-import { redactText } from './log.ts'
+/** Texts and settings as they may be shown: without credentials, in whatever member they are. */
+
+/** Texts hold them too, such as the message of an error about a URL with a password. A token may stand in it alone, without a name. */
+const CREDENTIALS_IN_TEXT = [
+  { pattern: /\bpf_(live|test)_[A-Za-z0-9_-]+/g, replacement: 'pf_$1_[redacted]' },
+  { pattern: /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi, replacement: '$1 [redacted]' },
+  { pattern: /:\/\/[^/\s]*@/g, replacement: '://[redacted]@' },
+  { pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+/g, replacement: '[redacted token]' },
+] as const
+
+/** The same text without bearer tokens, API keys, receipts and passwords in URLs. */
+export function redactText(text: string): string {
+  return CREDENTIALS_IN_TEXT.reduce((clean, { pattern, replacement }) => clean.replace(pattern, replacement), text)
+}
 
 const REDACTED = '[redacted]'
 

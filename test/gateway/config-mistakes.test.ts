@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { execFileSync } from 'node:child_process'
+import { configInputSchema } from '../../gateway/config/input-schema.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake, ConfigError } from '../../gateway/errors/mistake.ts'
 import { testAuthority } from '../fakes/certificates.ts'
@@ -171,12 +172,18 @@ test('every section of the registry is in the schema of a route, and has a case 
 test('a section of another protocol is a mistake with its place, for every section and protocol', (t) => {
   for (const protocol of NAMES)
     for (const [section, [value, own]] of Object.entries(SECTIONS)) {
-      const route = { name: 'r', match: {}, protocol, upstream: 'http://127.0.0.1:9', [section]: value }
-      const loaded = loadConfig({ value: { routes: [route] }, environment: {} })
-      const reported = loaded.ok
-        ? []
-        : loaded.problem.filter(({ message }) => message.includes(`has no section ${section}:`))
-      assert.equal(reported.length, own.includes(protocol) ? 0 : 1, `${protocol}, ${section}`)
+      const base = { name: 'r', match: {}, protocol, upstream: 'http://127.0.0.1:9' }
+      // A mistake in the form of such a section is no second mistake: the section has to go.
+      for (const written of [value, null, 7, { unknown_member: { a: [true] } }]) {
+        const loaded = loadConfig({ value: { routes: [{ ...base, [section]: written }] }, environment: {} })
+        const inSection = (loaded.ok ? [] : loaded.problem).filter(({ path }) =>
+          path.startsWith(`routes[0].${section}`),
+        )
+        const reported = inSection.filter(({ message }) => message.includes(`has no section ${section}:`))
+        const label = `${protocol}, ${section}: ${JSON.stringify(written)}`
+        assert.equal(reported.length, own.includes(protocol) ? 0 : 1, label)
+        if (!own.includes(protocol)) assert.deepEqual(inSection, reported, label)
+      }
     }
   const folder = mkdtempSync(join(tmpdir(), 'preflight-config-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -187,6 +194,67 @@ test('a section of another protocol is a mistake with its place, for every secti
   const [mistake] = loaded.ok ? [] : loaded.problem
   assert.equal(mistake?.place, `${file}:6:5`)
   assert.match(mistake.message, /^a route of the protocol npm has no section argocd: it belongs to argocd/)
+})
+
+test('the sections of a route whose protocol is unknown are checked for their form only', () => {
+  const route = { name: 'r', match: {}, protocol: 'k8s', upstream: 'http://127.0.0.1:9', kubernetes: { receipts: [] } }
+  const mistakes = mistakesOf({ routes: [route] })
+  assert.match(mistakes, /"k8s" is not allowed/)
+  assert.doesNotMatch(mistakes, /has no section/)
+})
+
+test('the mistake of a misplaced member names the place where it belongs', () => {
+  const base = { name: 'r', match: {}, protocol: 'mcp', upstream: 'http://127.0.0.1:9' }
+  const rows: readonly (readonly [value: object, expected: RegExp])[] = [
+    [
+      { routes: [{ ...base, baseline: 'x' }] },
+      /\(routes\[0\]\.baseline\): a member of this name is routes\[\]\.contract\.baseline; known here: name, /,
+    ],
+    [{ routes: [{ ...base, path: '/x' }] }, /a member of this name is routes\[\]\.match\.path; known here/],
+    [{ kubernetes: {} }, /\(kubernetes\): a member of this name is routes\[\]\.kubernetes; known here: data_dir, /],
+    [{ routes: [{ ...base, egress: {} }] }, /a member of this name is egress; known here/],
+    [{ nonsense: {} }, /\(nonsense\): known here: data_dir, /],
+  ]
+  for (const [value, expected] of rows) assert.match(mistakesOf(value), expected)
+})
+
+test('a map or a list where a text was written: its members are named, and the text is not repeated', () => {
+  const secret = 'postgres://gateway:hunter2@db.example/preflight'
+  const sections = Object.entries(configInputSchema.properties ?? {}).filter(([, { type }]) => type !== 'string')
+  assert.ok(sections.length > 30)
+  for (const [section, { type, properties }] of sections) {
+    const mistakes = mistakesOf({ [section]: secret })
+    assert.doesNotMatch(mistakes, /hunter2/, section)
+    if (type === 'array') assert.match(mistakes, /must be a list, not a string \(\w+\): write \[ITEM, …\]/, section)
+    if (properties !== undefined)
+      assert.ok(
+        mistakes.includes(
+          `must be a map, not a string (${section}): it has the members ${Object.keys(properties).join(', ')}`,
+        ),
+        mistakes,
+      )
+  }
+})
+
+test('no mistake repeats the password of a URL, wherever it stands', () => {
+  const secret = 'https://user:hunter2@a.example/x'
+  const route = { name: 'r', match: {}, protocol: 'mcp', upstream: 'http://127.0.0.1:9' }
+  const rows: readonly object[] = [
+    { public_url: `ftp${secret}` },
+    { listen: { proxy: secret } },
+    { store: { url: secret } },
+    { egress: { allow: [secret] } },
+    { tier: secret },
+    { routes: [{ ...route, match: { host: secret } }] },
+    { routes: [{ ...route, contract: { origins: [secret] } }] },
+    { routes: [{ ...route, contract: { current: secret } }] },
+    { notifications: { channels: [secret] } },
+  ]
+  for (const row of rows) {
+    const mistakes = mistakesOf(row)
+    assert.notEqual(mistakes, '', JSON.stringify(row))
+    assert.doesNotMatch(mistakes, /hunter2/)
+  }
 })
 
 const ROUTE = { name: 'a', match: { path: '/' }, upstream: 'https://a.example', protocol: 'mcp' }

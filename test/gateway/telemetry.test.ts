@@ -8,7 +8,8 @@ import { EFFECTS } from '../../gateway/store/calls.ts'
 import { EVENT_TYPES, CANDIDATE_EVENT, VIOLATION_EVENT } from '../../gateway/telemetry/events.ts'
 import { createAdmin, type Checks } from '../../gateway/listen/admin.ts'
 import { DecisionLogEntry, ENTRY_FIELDS } from '../../gateway/telemetry/decision-log/entry.ts'
-import { createLogger, redactText } from '../../gateway/telemetry/log.ts'
+import { createLogger } from '../../gateway/telemetry/log.ts'
+import { redactText } from '../../gateway/telemetry/redaction.ts'
 import { LOG_EVENTS } from '../../gateway/telemetry/log-events.ts'
 import { sampleProcess } from '../../gateway/telemetry/process-metrics.ts'
 import { METRICS, type MetricSpec } from '../../gateway/telemetry/metric-table.ts'
@@ -204,6 +205,9 @@ for (const [text, clean] of [
   ['key pf_live_abcDEF123', 'key pf_live_[redacted]'],
   ['authorization: Basic dXNlcjpwYXNz', 'authorization: Basic [redacted]'],
   ['eyJhbGciOiJFZERTQSJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJl', '[redacted token]'],
+  ['postgres://u:p@ss@db:5432/x is wrong', 'postgres://[redacted]@db:5432/x is wrong'],
+  ['https://ghp_token@git.example/a.git', 'https://[redacted]@git.example/a.git'],
+  ['see https://a.example/x, mail a@b.example', 'see https://a.example/x, mail a@b.example'],
   ['nothing to hide', 'nothing to hide'],
 ] as const) {
   test(`the text "${clean}" is what is left of one with a credential`, () => {
