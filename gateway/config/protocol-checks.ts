@@ -1,39 +1,64 @@
-/** Checks of routes by their protocol: sections of another protocol, and required sections that are missing. */
-import type { ProtocolSettings } from '../protocols/common/protocol-settings.ts'
+/** Checks of routes by their protocol: sections of another protocol or without effect, and required ones that are missing. */
+import { CONTRACT_MEMBERS, type ProtocolSettings } from '../protocols/common/protocol-settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import { PROTOCOLS } from '../protocols/settings.ts'
 import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import type { Config } from './schema.ts'
-import { isJsonObject } from '../json/strict-json.ts'
+import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
 
-const ROWS: readonly (readonly [name: string, row: ProtocolSettings])[] = Object.entries(PROTOCOLS)
+type Row = readonly [name: string, row: ProtocolSettings]
+
+const ROWS: readonly Row[] = Object.entries(PROTOCOLS)
 
 /** The protocols of each section. Sections of every protocol are not listed. */
-export const SECTION_PROTOCOLS: ReadonlyMap<string, readonly string[]> = new Map(
-  ROWS.flatMap(([, { sections }]) => Object.keys(sections)).map((section) => [
-    section,
-    ROWS.filter(([, { sections }]) => Object.hasOwn(sections, section)).map(([name]) => name),
-  ]),
-)
+export const SECTION_PROTOCOLS: ReadonlyMap<string, readonly string[]> = new Map([
+  ...ROWS.flatMap(([, { sections }]) => Object.keys(sections)).map(
+    (section) => [section, protocolsWhere(({ sections }) => Object.hasOwn(sections, section))] as const,
+  ),
+  ['contract', protocolsWhere(({ contractMembers }) => contractMembers !== undefined)],
+])
+
+function protocolsWhere(isMeant: (row: ProtocolSettings) => boolean): readonly string[] {
+  return ROWS.filter(([, row]) => isMeant(row)).map(([name]) => name)
+}
 
 /**
- * Sections of another protocol. A route whose protocol is missing or unknown has none: its protocol is the mistake.
+ * Sections of another protocol, and members of `contract` that its protocol does not use. A route whose protocol is missing or
+ * unknown has none: its protocol is the mistake.
  * @param value the configuration as written, whatever its form: defaults would add every section
  */
 export function foreignSections(value: unknown): readonly LocatedMistake[] {
   const routes: unknown = isJsonObject(value) ? value['routes'] : undefined
-  return (Array.isArray(routes) ? routes : []).flatMap((route: unknown, index) =>
-    [...SECTION_PROTOCOLS].flatMap(([section, protocols]) => {
-      if (!isJsonObject(route) || route[section] === undefined) return []
-      const { protocol } = route
-      if (typeof protocol !== 'string' || !Object.hasOwn(PROTOCOLS, protocol) || protocols.includes(protocol)) return []
-      const what = `a route of the protocol ${protocol} has no section ${section}: it belongs to ${protocols.join(', ')}`
-      return [
-        { pointer: `/routes/${index}/${section}`, at: 'key', message: what, fix: 'remove it, or change protocol' },
-      ]
-    }),
-  )
+  return (Array.isArray(routes) ? routes : []).flatMap((route: unknown, index) => {
+    const protocol = isJsonObject(route) ? ROWS.find(([name]) => name === route['protocol']) : undefined
+    if (!isJsonObject(route) || protocol === undefined) return []
+    const pointer = `/routes/${index}`
+    return [...sectionsOfOthers(route, protocol, pointer), ...unusedContractMembers(route, protocol, pointer)]
+  })
+}
+
+const REMEDY = { at: 'key', fix: 'remove it, or change protocol' } as const
+
+function sectionsOfOthers(route: JsonObject, [name]: Row, pointer: string): readonly LocatedMistake[] {
+  return [...SECTION_PROTOCOLS]
+    .filter(([section, protocols]) => route[section] !== undefined && !protocols.includes(name))
+    .map(([section, protocols]) => {
+      const message = `a route of the protocol ${name} has no section ${section}: it belongs to ${protocols.join(', ')}`
+      return { pointer: `${pointer}/${section}`, message, ...REMEDY }
+    })
+}
+
+function unusedContractMembers(
+  { contract }: JsonObject,
+  [name, { contractMembers: used }]: Row,
+  pointer: string,
+): readonly LocatedMistake[] {
+  if (!isJsonObject(contract) || used === undefined) return []
+  return CONTRACT_MEMBERS.filter((member) => contract[member] !== undefined && !used.includes(member)).map((member) => {
+    const message = `contract.${member} has no effect on a route of the protocol ${name}, which uses ${used.join(', ')}`
+    return { pointer: `${pointer}/contract/${member}`, message, ...REMEDY }
+  })
 }
 
 export function checkProtocols({ routes }: Config): readonly LocatedMistake[] {

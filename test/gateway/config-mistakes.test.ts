@@ -14,6 +14,7 @@ import { openSettings } from '../../gateway/config/live-settings.ts'
 import { SECTION_PROTOCOLS } from '../../gateway/config/protocol-checks.ts'
 import { RouteSchema } from '../../gateway/protocols/route.ts'
 import { PROTOCOLS } from '../../gateway/protocols/settings.ts'
+import type { CONTRACT_MEMBERS } from '../../gateway/protocols/common/protocol-settings.ts'
 import type { Protocol } from '../../gateway/routing/route.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-pem-'))
@@ -142,7 +143,7 @@ test('a repository is a mistake where git cannot be run, at the start and at a r
   assert.equal(live.pendingMistakes().length, 1)
 })
 
-type Section = { readonly [Name in Protocol]: keyof (typeof PROTOCOLS)[Name]['sections'] }[Protocol]
+type Section = { readonly [Name in Protocol]: keyof (typeof PROTOCOLS)[Name]['sections'] }[Protocol] | 'contract'
 
 /** A value of each section, and the protocols that have it. */
 const SECTIONS: Readonly<Record<Section, readonly [value: unknown, protocols: readonly string[]]>> = {
@@ -156,6 +157,7 @@ const SECTIONS: Readonly<Record<Section, readonly [value: unknown, protocols: re
   map: [[{ action: 'pass' }], ['mapped']],
   otherwise: ['pass', ['mapped']],
   scm: [{ push: 'pass' }, ['github', 'gitlab', 'bitbucket']],
+  contract: [{ auto_promote: 'none' }, ['mcp', 'http', 'grpc', 'graphql', 'mapped', 'llm']],
 }
 
 const NAMES = Object.keys(PROTOCOLS)
@@ -194,6 +196,32 @@ test('a section of another protocol is a mistake with its place, for every secti
   const [mistake] = loaded.ok ? [] : loaded.problem
   assert.equal(mistake?.place, `${file}:6:5`)
   assert.match(mistake.message, /^a route of the protocol npm has no section argocd: it belongs to argocd/)
+})
+
+test('a member of a contract that its protocol does not use is a mistake, for every member and protocol', () => {
+  const source = { url: 'http://127.0.0.1:9/a.json' }
+  const values: Readonly<Record<(typeof CONTRACT_MEMBERS)[number], unknown>> = {
+    baseline: source,
+    current: source,
+    origins: ['https://a.example'],
+    refresh: 60,
+    listing_headers: ['X-A'],
+    max_age: 60,
+    watch: 60,
+    auto_promote: 'info',
+  }
+  const unused: Readonly<Record<string, readonly string[]>> = {
+    mapped: ['baseline', 'current', 'refresh', 'listing_headers', 'max_age', 'watch', 'auto_promote'],
+    llm: ['current', 'refresh', 'listing_headers', 'watch'],
+  }
+  for (const protocol of SECTION_PROTOCOLS.get('contract') ?? [])
+    for (const [member, value] of Object.entries(values)) {
+      const route = { name: 'r', match: {}, protocol, upstream: 'http://127.0.0.1:9', contract: { [member]: value } }
+      const isReported = mistakesOf({ routes: [route] }).includes(
+        `contract.${member} has no effect on a route of the protocol ${protocol}, which uses `,
+      )
+      assert.equal(isReported, unused[protocol]?.includes(member) === true, `${protocol}, ${member}`)
+    }
 })
 
 test('the sections of a route whose protocol is unknown are checked for their form only', () => {

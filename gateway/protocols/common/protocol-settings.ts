@@ -9,9 +9,25 @@ import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 /** A route with the sections that only its protocol has. */
 export type RouteWith<Sections extends TProperties> = Route & Static<TObject<Sections>>
 
+type ContractMember = keyof NonNullable<Route['contract']>
+
+/** Of the protocols whose upstream offers one contract. */
+export const CONTRACT_MEMBERS = [
+  'baseline',
+  'current',
+  'origins',
+  'refresh',
+  'listing_headers',
+  'max_age',
+  'watch',
+  'auto_promote',
+] as const satisfies readonly ContractMember[]
+
 export interface ProtocolSettings<Sections extends TProperties = TProperties> {
   /** Sections of a route that belong to this protocol: in a route of another one they are a mistake. */
   readonly sections: Sections
+  /** Members of `contract` that have an effect; the other ones are a mistake. Absent: a route has no contract. */
+  readonly contractMembers?: readonly ContractMember[]
   /** Set where the calls themselves do not contain the contract: how contract.current has to be written. */
   readonly currentContract?: string
   /** True where the gateway asks the upstream itself for its contract. Absent: it never does. */

@@ -5,7 +5,7 @@
 import { unreadableSource } from '../../documents/contract-checks.ts'
 import { mistakeAt } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
-import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
+import { CONTRACT_MEMBERS, type ProtocolSettings, type RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
@@ -34,6 +34,7 @@ export type GraphqlRoute = RouteWith<typeof sections>
 
 export const graphqlSettings = {
   sections,
+  contractMembers: CONTRACT_MEMBERS,
   contractType: 'graphql',
   currentContract:
     'the schema that the upstream offers now, contract: { current: { file: … } }, or read it from the upstream: graphql: { introspect: true }',

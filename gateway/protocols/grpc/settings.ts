@@ -1,5 +1,5 @@
 /** The services of a gRPC server that are not judged by the contract. Part of the configuration schema. */
-import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
+import { CONTRACT_MEMBERS, type ProtocolSettings, type RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
@@ -25,6 +25,7 @@ export type GrpcRoute = RouteWith<typeof sections>
 
 export const grpcSettings = {
   sections,
+  contractMembers: CONTRACT_MEMBERS,
   contractType: 'protobuf',
   takesContractFolders: true,
   currentContract:

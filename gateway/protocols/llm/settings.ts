@@ -39,7 +39,12 @@ type LlmSection = Static<typeof LlmSection>
 const sections = { llm: LlmSection }
 export type LlmRoute = RouteWith<typeof sections>
 
-export const llmSettings = { sections, mistakes: agentMistakes } satisfies ProtocolSettings<typeof sections>
+export const llmSettings = {
+  sections,
+  // The calls offer the tools.
+  contractMembers: ['baseline', 'origins', 'max_age', 'auto_promote'],
+  mistakes: agentMistakes,
+} satisfies ProtocolSettings<typeof sections>
 
 function agentMistakes({ llm, contract }: LlmRoute, pointer: string): readonly LocatedMistake[] {
   const isNamed = llm.agent_header !== undefined || llm.agent_field !== undefined

@@ -19,9 +19,12 @@ const Otherwise = Type.Optional(
 const sections = { map: Type.Optional(RequestMap), otherwise: Otherwise }
 export type MappedRoute = RouteWith<typeof sections>
 
-export const mappedSettings = { sections, namesAddresses: true, mistakes: mapMistakes } satisfies ProtocolSettings<
-  typeof sections
->
+export const mappedSettings = {
+  sections,
+  contractMembers: ['origins'],
+  namesAddresses: true,
+  mistakes: mapMistakes,
+} satisfies ProtocolSettings<typeof sections>
 
 function mapMistakes({ map }: MappedRoute, pointer: string): readonly LocatedMistake[] {
   if (map === undefined)

@@ -1,5 +1,5 @@
 /** What a route of the protocol `mcp` makes of tools that change files. Part of the configuration's schema. */
-import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
+import { CONTRACT_MEMBERS, type ProtocolSettings, type RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
 import { strict } from '../../settings/fields.ts'
@@ -33,6 +33,7 @@ export type McpRoute = RouteWith<typeof sections>
 
 export const mcpSettings = {
   sections,
+  contractMembers: CONTRACT_MEMBERS,
   contractType: 'mcp_manifest',
   readsAnswers: true,
   asksUpstream: () => true,
