@@ -2,6 +2,7 @@
  * The part of the public face that is needed before anything is judged: vocabulary, schema types, hashes, strict JSON, and the
  * verification of receipts. Whoever imports this alone has loaded neither the comparison nor the policies (docs/decisions/0019).
  */
+import './common/required-runtime.ts'
 export { fileMistakes, hasFiles, lengthOf, MAX_ARTIFACT_FILES, textOn } from './model/artifact-files.ts'
 export {
   canonicalArtifactType,

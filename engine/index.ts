@@ -2,6 +2,7 @@
  * The public face of the engine, for everybody: compare two contracts, decide on what changed, verify a receipt, guard tools.
  * Named exports only. What only the gateway needs beside it is `internal.ts`; what a start needs first is `base.ts`.
  */
+import './common/required-runtime.ts'
 export { ARTIFACT_TYPES, canonicalArtifactType, changeSetDigests } from './model/change-set.ts'
 export type { Artifact, ArtifactType, ChangeSetDigests } from './model/change-set.ts'
 export type { ArtifactFile, ArtifactFiles } from './model/artifact-files.ts'

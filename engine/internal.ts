@@ -1,4 +1,5 @@
 /** Everything that the gateway uses of the engine. No promise is made to others: they import `index.ts`. Named exports only. */
+import './common/required-runtime.ts'
 export { lookupTable } from './common/lookup-table.ts'
 export { percentDecoded } from './common/percent-decoding.ts'
 export {
