@@ -8,7 +8,7 @@ export function pinned(name: string): readonly string[] {
     .split('\n')
 }
 
-/** Order does not matter; a difference is shown line by line, new rows as they are to be added. */
+/** Order does not matter. A difference is shown line by line, new rows as they are to be added. */
 export function assertPinned(rows: readonly string[], name: string): void {
   const pins = new Set(pinned(name))
   const known = new Set(rows)
@@ -19,6 +19,14 @@ export function assertPinned(rows: readonly string[], name: string): void {
     ...(gone.length === 0 ? [] : [`Keep what users match on (law 6); gone from test/pins/${name}.tsv:`, ...gone]),
   ]
   assert.ok(differences.length === 0, differences.join('\n'))
+}
+
+/** The same where order matters too. */
+export function assertPinnedOrder(rows: readonly string[], name: string): void {
+  assertPinned(rows, name)
+  const pins = pinned(name)
+  const misplaced = rows.find((row, index) => row !== pins[index])
+  assert.ok(misplaced === undefined, `test/pins/${name}.tsv has another order; the first difference is:\n${misplaced}`)
 }
 
 /** The pins of a sorted table whose first line names the columns. */

@@ -15,7 +15,7 @@ const ENTRIES = [...PAGE.matchAll(/^\| (`[A-Z_`, ]+`) \| (.*) \| (.*) \|$/gm)].f
 for (const code of Object.keys(ERRORS))
   test(`${code} has one entry with its cause and its remedy`, () => {
     const found = ENTRIES.filter((entry) => entry.code === code)
-    assert.equal(found.length, 1, `docs/troubleshooting.md has ${found.length} rows for ${code}`)
+    assert.equal(found.length, 1, `docs/troubleshooting.md has one row for ${code}, not ${found.length}`)
     for (const { cause, remedy } of found) assert.ok(cause.length > 10 && remedy.length > 10, `${cause} | ${remedy}`)
   })
 

@@ -16,26 +16,22 @@ import { METRICS, type MetricSpec } from '../../gateway/telemetry/metric-table.t
 import { createMetrics, operationLabel } from '../../gateway/telemetry/metrics.ts'
 import { MOST_SERIES, OVERFLOW } from '../../gateway/telemetry/series.ts'
 import { at } from '../json.ts'
+import { assertPinnedOrder } from '../pinned.ts'
 
 const SPECS: readonly MetricSpec[] = METRICS
 
-const pinnedLines = (name: string): readonly string[] =>
-  readFileSync(new URL(`../pins/${name}.tsv`, import.meta.url), 'utf8')
-    .trimEnd()
-    .split('\n')
-
 test('the effects of call records and the types of events are pinned', () => {
-  assert.deepEqual(EFFECTS, pinnedLines('call-effects'))
-  assert.deepEqual([...EVENT_TYPES, VIOLATION_EVENT, CANDIDATE_EVENT], pinnedLines('event-types'))
+  assertPinnedOrder(EFFECTS, 'call-effects')
+  assertPinnedOrder([...EVENT_TYPES, VIOLATION_EVENT, CANDIDATE_EVENT], 'event-types')
 })
 
 test('the members of an entry of the decision log are pinned', () => {
-  assert.deepEqual(ENTRY_FIELDS, pinnedLines('decision-log-members'))
+  assertPinnedOrder(ENTRY_FIELDS, 'decision-log-members')
   assert.deepEqual(Object.keys(DecisionLogEntry.properties), [...ENTRY_FIELDS])
 })
 
 test('the events of log records are pinned', () => {
-  assert.deepEqual(Object.keys(LOG_EVENTS), pinnedLines('log-events'))
+  assertPinnedOrder(Object.keys(LOG_EVENTS), 'log-events')
 })
 
 test('every event is logged somewhere', async () => {
