@@ -18,7 +18,7 @@ export type DecisionEntry = Pick<
 >
 export type CallEntry = Pick<
   Static<typeof CallRecord>,
-  'sequence' | 'at' | 'effect' | 'route' | 'call' | 'decision_id'
+  'sequence' | 'at' | 'effect' | 'route' | 'call' | 'correlation_id' | 'decision_id'
 > & { readonly violations: readonly { readonly where: string; readonly message: string }[] | null }
 
 const LONGEST_PAGE = 500

@@ -222,13 +222,14 @@ function decisionTable(rows: readonly DecisionEntry[]): string {
 
 function callTable(rows: readonly CallEntry[]): string {
   return textTable(
-    ['#', 'TIME', 'EFFECT', 'ROUTE', 'CALL', 'DECISION', 'VIOLATIONS'],
+    ['#', 'TIME', 'EFFECT', 'ROUTE', 'CALL', 'CORRELATION_ID', 'DECISION', 'VIOLATIONS'],
     rows.map((row) => [
       String(row.sequence),
       secondsOf(row.at),
       row.effect ?? '',
       row.route,
       row.call,
+      row.correlation_id,
       row.decision_id ?? '',
       (row.violations ?? []).map(({ where, message }) => `${where} ${message}`).join('; '),
     ]),

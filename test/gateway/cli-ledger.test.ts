@@ -58,7 +58,10 @@ test('calls are listed with what was done with them, and where they depart from 
     [['TOOL_RESULT_SHAPE_DRIFT', violations]],
   )
   const table = await run(['ledger', 'calls', '--data-dir', data, '--route', 'shop'])
-  assert.match(table.stdout, /drifted .* body#\/id must be integer\n.* forwarded .*\n$/)
+  assert.match(
+    table.stdout,
+    /CORRELATION_ID.*\n.* drifted .* c1 .* body#\/id must be integer\n.* forwarded .* c1 .*\n$/,
+  )
   const found = await run(['ledger', 'calls', '--data-dir', data, '--correlation-id', 'c2'])
   assert.match(found.stdout, /^#  TIME[^\n]*\n\(none\)\n$/)
   assert.equal((await run(['ledger', 'calls', '--data-dir', data, '--effect', 'gone'])).code, 2)
