@@ -84,7 +84,8 @@ function distance(at: number, now: number): string {
   const seconds = Math.round(Math.abs(now - at) / 1000)
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1]
   const count = Math.floor(seconds / size)
-  if (unit === 'second' && count < 10) return at > now ? 'in a moment' : 'just now'
+  // What is recorded while a page is made is later than the time of the page.
+  if (unit === 'second' && count < 10) return at > now && count > 1 ? 'in a moment' : 'just now'
   const words = `${count} ${unit}${count === 1 ? '' : 's'}`
   return at > now ? `in ${words}` : `${words} ago`
 }
