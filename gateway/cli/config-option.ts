@@ -26,10 +26,10 @@ const DATA_DIR_OPTION: OptionSpec = {
 /** The data directory of a gateway. */
 export const PLACE_OPTIONS: readonly OptionSpec[] = [CONFIG_OPTION, DATA_DIR_OPTION]
 
-type FileSource = Extract<ConfigSource, { readonly file: string | null }>
+type ConfigFileSource = Extract<ConfigSource, { readonly file: string | null }>
 
 /** The settings from the command line, the environment and the file together. */
-export function configSource(args: Arguments, { environment }: CommandIo): FileSource {
+export function configSource(args: Arguments, { environment }: CommandIo): ConfigFileSource {
   const dataDir = args.value('data-dir')
   return {
     file: configFile(args.value('config'), environment),
@@ -46,7 +46,7 @@ export function nameOfSource(source: ConfigSource): string {
  * `configSource` for commands that look at what a gateway did. Without a configuration it is that of the gateway that serves
  * from the data directory. Where nothing names a gateway and none was started here, it is the gateway of `preflight mcp`.
  */
-export function placeSource(args: Arguments, io: CommandIo): FileSource {
+export function placeSource(args: Arguments, io: CommandIo): ConfigFileSource {
   const { environment } = io
   const named = ['PREFLIGHT_CONFIG', 'PREFLIGHT_DATA_DIR'].some((name) => variable(environment, name) !== null)
   const { config } = deskHome(environment)
@@ -57,7 +57,7 @@ export function placeSource(args: Arguments, io: CommandIo): FileSource {
 }
 
 /** The configuration of the gateway that serves from the data directory that the environment names, or from `.preflight` here. */
-function servingSource(environment: Environment): FileSource | null {
+function servingSource(environment: Environment): ConfigFileSource | null {
   const directory = resolve(loaded({ file: null, environment }).data_dir)
   const file = readServing(directory)?.config ?? null
   if (file === null || !existsSync(file)) return null

@@ -7,9 +7,9 @@ import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import type { Config } from './schema.ts'
 import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
 
-type Row = readonly [name: string, row: ProtocolSettings]
+type ProtocolRow = readonly [name: string, row: ProtocolSettings]
 
-const ROWS: readonly Row[] = Object.entries(PROTOCOLS)
+const ROWS: readonly ProtocolRow[] = Object.entries(PROTOCOLS)
 
 /** The protocols of each section. Sections of every protocol are not listed. */
 export const SECTION_PROTOCOLS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -40,7 +40,7 @@ export function foreignSections(value: unknown): readonly LocatedMistake[] {
 
 const REMEDY = { at: 'key', fix: 'remove it, or change protocol' } as const
 
-function sectionsOfOthers(route: JsonObject, [name]: Row, pointer: string): readonly LocatedMistake[] {
+function sectionsOfOthers(route: JsonObject, [name]: ProtocolRow, pointer: string): readonly LocatedMistake[] {
   return [...SECTION_PROTOCOLS]
     .filter(([section, protocols]) => route[section] !== undefined && !protocols.includes(name))
     .map(([section, protocols]) => {
@@ -51,7 +51,7 @@ function sectionsOfOthers(route: JsonObject, [name]: Row, pointer: string): read
 
 function unusedContractMembers(
   { contract }: JsonObject,
-  [name, { contractMembers: used }]: Row,
+  [name, { contractMembers: used }]: ProtocolRow,
   pointer: string,
 ): readonly LocatedMistake[] {
   if (!isJsonObject(contract) || used === undefined) return []

@@ -46,7 +46,7 @@ type OutlineValue = Readonly<Record<string, unknown>>
 const known = new LRUCache<string, { readonly outline: Outline | null }>({ max: 64 })
 
 /** Null: the contract has no outline here. */
-export function contractOutline({ type, content, digest }: Contract): Outline | null {
+export function contractOutline({ type, content, digest }: OutlinedContract): Outline | null {
   const key = `${type} ${digest}`
   const cached = known.get(key)
   if (cached !== undefined) return cached.outline
@@ -55,7 +55,7 @@ export function contractOutline({ type, content, digest }: Contract): Outline | 
   return outline
 }
 
-interface Contract {
+interface OutlinedContract {
   readonly type: string
   readonly content: string
   readonly digest: string

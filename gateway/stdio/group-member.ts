@@ -32,7 +32,7 @@ interface MemberEvents {
 /** Ids of requests of the group itself; the client has ids of its own. */
 const OWN_ID = 'preflight-group-'
 
-interface Running {
+interface RunningProgram {
   readonly stdin: PassThrough
   readonly greeted: Promise<InitializeResult>
 }
@@ -42,7 +42,7 @@ export class GroupMember {
   readonly #server: GroupServer
   readonly #events: MemberEvents
   readonly #asked = new Map<IdText, (message: ReceivedMessage & { readonly text: string }) => void>()
-  #running: Running | null = null
+  #running: RunningProgram | null = null
   #greeting: object = {}
   #count = 0
   #isClosed = false
@@ -78,13 +78,13 @@ export class GroupMember {
     this.#running?.stdin.end()
   }
 
-  #started(): Running {
+  #started(): RunningProgram {
     if (this.#isClosed) throw new Error('the session has ended')
     this.#running ??= this.#start()
     return this.#running
   }
 
-  #start(): Running {
+  #start(): RunningProgram {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()]
     const lines = new LineReader(MAX_MESSAGE, (line) => {
       const full = this.#take(line.toString('utf8'))
@@ -135,7 +135,7 @@ export class GroupMember {
     return undefined
   }
 
-  #ended(running: Running, reason: string): void {
+  #ended(running: RunningProgram, reason: string): void {
     if (this.#running !== running) return
     this.#running = null
     const asked = [...this.#asked]

@@ -11,7 +11,7 @@ interface FileSinkConfig {
   readonly files: number
 }
 
-interface Group {
+interface WriteGroup {
   readonly text: string
   readonly count: number
   readonly resolve: (isTaken: boolean) => void
@@ -27,7 +27,7 @@ class FileSink implements Sink {
   readonly #metrics: Metrics
   #handle: FileHandle | null = null
   #size = 0
-  #waiting: Group[] = []
+  #waiting: WriteGroup[] = []
   #isWriting = false
   #work: Promise<void> = Promise.resolve()
   #fault: string | null = null
