@@ -101,7 +101,7 @@ const watch: Command = {
   operands: '[ID]',
   operandCount: [0, 1],
   options: [
-    { name: 'interval', value: 'SECONDS', help: `Time between two looks; default: ${DEFAULT_INTERVAL}.` },
+    { name: 'interval', value: 'SECONDS', help: `Time between two checks; default: ${DEFAULT_INTERVAL}.` },
     { name: 'timeout', value: 'SECONDS', help: 'End after this time; default: never.' },
     TENANT,
     LIST_FORMAT,

@@ -27,7 +27,7 @@ const editors: Command = {
   operandCount: [0, 0],
   options: [
     WRITE,
-    { name: 'undo', help: 'Take the servers from behind preflight again.' },
+    { name: 'undo', help: 'Restore the entries of the servers: editors start them directly again.' },
     { name: 'editor', value: 'NAME', allowed: EDITORS, isRepeatable: true, help: 'Only this one; default: all.' },
     {
       name: 'command',

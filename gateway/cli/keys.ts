@@ -46,7 +46,7 @@ const create: Command = {
     },
     { name: 'groups', value: 'NAMES', help: 'Approver groups of the holder, e.g. payments,security.' },
     { name: 'owner', value: 'NAME', help: 'The person behind the key; keys of one owner count as one person.' },
-    { name: 'lifetime', value: 'SECONDS', help: 'The key ends then; default: when it is revoked.' },
+    { name: 'lifetime', value: 'SECONDS', help: 'Time until the key ends; default: until it is revoked.' },
     { name: 'test', help: 'Make a pf_test_ key instead of a pf_live_ key.' },
     ...SITE_OPTIONS,
   ],

@@ -56,7 +56,7 @@ export const mcpGroup: CommandGroup = {
     },
     {
       name: 'changes',
-      summary: 'Show what a server offers now against what was accepted.',
+      summary: 'Compare what a server offers now with what was accepted.',
       operands: 'NAME',
       operandCount: [1, 1],
       options: [],

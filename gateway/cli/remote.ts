@@ -46,7 +46,7 @@ export function aroundFourEyes(): string {
 /** For the notes of commands that decide. */
 export const AROUND_FOUR_EYES =
   'With --url, the holder of the key decides: role, group and four eyes are checked. On the data directory, cli:USER decides: that\n' +
-  'needs write access to it, goes around four eyes, and is recorded.'
+  'needs write access to it, is not subject to four eyes, and is recorded.'
 
 /** Null: the command works on a data directory. @param localOnly options that have no meaning with a running gateway */
 export function remoteOf(args: Arguments, io: CommandIo, localOnly: readonly string[] = []): GatewayClient | null {

@@ -58,7 +58,8 @@ export const logoutCommand: Command = {
   operands: '',
   operandCount: [0, 0],
   options: [URL_OPTION],
-  notes: 'The gateway revokes the key, and the file of this user forgets it.\nExit codes: 0 ended, 1 there was none.',
+  notes:
+    'The gateway revokes the key. It is removed from the file of this user.\nExit codes: 0 ended, 1 there was none.',
   run: async (args, io) => {
     const url = gatewayAddress(args, io)
     const { origin } = gatewayClient({ url, key: null })

@@ -21,11 +21,11 @@ const copy: Command = {
   ],
   notes: [
     'Stop every gateway that uses one of the two stores first. The source is not changed, except that an older schema is migrated.',
-    'The chains of the ledger stay entry by entry. Both ledgers are checked; unless both are intact, nothing is written.',
+    'The chains of the ledger are copied entry by entry. Both ledgers are checked; unless both are intact, nothing is written.',
     'A URL with a password is best given as store.url (PREFLIGHT_STORE_URL), and left out here: others can read a command line.',
     'The receipt keys in data_dir are not in the store: keep them.',
     '',
-    'Exit codes: 0 copied, 1 a ledger is not intact, 2 usage or a store that cannot be opened, 3 it broke off.',
+    'Exit codes: 0 copied, 1 a ledger is not intact, 2 usage or a store that cannot be opened, 3 it was interrupted.',
   ].join('\n'),
   run: async (args, io) => {
     if (args.value('from') === undefined && args.value('to') === undefined)
