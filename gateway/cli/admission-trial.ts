@@ -4,6 +4,7 @@ import type { ConfigSource } from '../config/load.ts'
 import { openSettings } from '../config/live-settings.ts'
 import type { Config } from '../config/schema.ts'
 import { answerReview } from '../kubernetes/admission.ts'
+import { neverHeld } from '../listen/request-context.ts'
 import { readReview, reviewAnswer, type ReviewResponse } from '../kubernetes/review.ts'
 import { isKubernetes } from '../kubernetes/webhooks.ts'
 import { openState } from '../wiring/state.ts'
@@ -52,14 +53,14 @@ export async function tryReview(source: ConfigSource, value: unknown, routeName?
       sniff: sniffing(deciding.flow),
       observer: deciding.observer,
     }
-    const response = await answerReview(read.request, { route, trace: {} }, NOBODY, deps)
+    const response = await answerReview(read.request, { routeIn: () => route, trace: {} }, NOBODY, deps)
     return { ok: true, response, review: reviewAnswer(response) }
   } finally {
     for (const close of closers.toReversed()) await close()
   }
 }
 
-const NOBODY = { isGone: false, onGone: () => () => {}, begin: () => {}, keepAlive: () => {} }
+const NOBODY = { isGone: false, held: neverHeld(), onGone: () => () => {}, begin: () => {}, keepAlive: () => {} }
 
 function routeOf({ routes }: Config, name: string | undefined): KubernetesRoute | string {
   const known = routes.flatMap((route) => (isKubernetes(route) ? [route] : []))

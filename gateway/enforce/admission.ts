@@ -32,7 +32,7 @@ import {
   slashProblem,
   type NamedDestination,
 } from '../routing/target.ts'
-import { errorReply, faultReply, type Reply, type RequestContext } from '../listen/request-context.ts'
+import { errorReply, faultReply, type Readmission, type Reply, type RequestContext } from '../listen/request-context.ts'
 import type { UpstreamRoute } from '../upstream/pools.ts'
 
 export interface AdmissionDeps extends EgressRecordDeps {
@@ -41,12 +41,15 @@ export interface AdmissionDeps extends EgressRecordDeps {
   readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
 }
 
-/** Forwards a request, or returns what answers it. Null: nothing is left to answer. */
+/** Null: nothing is left to answer. */
+export type Admission = Reply | Readmission | null
+
+/** Forwards a request, or returns what answers it, or that it is to be admitted again. */
 export function admit(
   context: RequestContext,
   inbound: InboundConnection,
   deps: AdmissionDeps,
-): Promise<Reply | null> | Reply {
+): Promise<Admission> | Reply {
   const { request } = context
   const excess = sizeProblem(request.url ?? '', request.rawHeaders)
   if (excess !== null) return errorReply(context, excess)
@@ -68,7 +71,7 @@ async function admitCaller(
   inbound: InboundConnection,
   destination: NamedDestination,
   deps: AdmissionDeps,
-): Promise<Reply | null> {
+): Promise<Admission> {
   const caller = await admittedCaller(context, inbound, deps)
   if (caller === null) return errorReply(context, 'PROXY_AUTHENTICATION_REQUIRED', undefined, PROXY_CHALLENGE)
   return admitToDestination({ ...context, caller }, destination, deps)
@@ -78,7 +81,7 @@ function admitToRoute(
   context: RequestContext,
   { host, target }: { readonly host: string; readonly target: string },
   deps: AdmissionDeps,
-): Promise<Reply | null> | Reply {
+): Promise<Admission> | Reply {
   const { routes } = context.settings.config
   const match = matchRoute(routes, host, target)
   const route = match?.route ?? null
@@ -117,7 +120,7 @@ async function admitToDestination(
   context: RequestContext,
   destination: NamedDestination,
   deps: AdmissionDeps,
-): Promise<Reply | null> {
+): Promise<Admission> {
   const { routes } = context.settings.config
   const match = matchNamed(routes, destination)
   const route = match?.route ?? null
@@ -170,7 +173,7 @@ async function passUnjudged(
     headers,
     rawHeaders,
     received: context.request,
-    body: null,
+    body: context.body ?? null,
   }
   const own = ['X-Correlation-ID', correlationId]
   const startedAt = performance.now()

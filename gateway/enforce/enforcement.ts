@@ -29,6 +29,7 @@ import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cac
 import type { NotePendingCall, PendingWait, PendingCalls } from './pending-calls.ts'
 
 export interface EnforcementDeps extends JudgeDeps {
+  readonly settings: () => Pick<ListenSettingsInForce, 'generation'>
   readonly store: StorePart<'calls.record'>
   readonly monitoring: Pick<Monitoring, 'open'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
@@ -71,7 +72,12 @@ interface DisconnectedResult {
   readonly kind: 'gone'
 }
 
-export type EnforcementResult = ForwardResult | RefuseResult | DisconnectedResult
+/** It waited and may be forwarded now, or the settings changed before it took effect: it is to be admitted again. */
+interface ReadmitResult {
+  readonly kind: 'readmit'
+}
+
+export type EnforcementResult = ForwardResult | RefuseResult | DisconnectedResult | ReadmitResult
 
 /** A call to judge: what it does, and the settings in force when it came. */
 interface JudgedCall {
@@ -110,6 +116,7 @@ export async function enforceCall(
     deps.metrics.count('preflight_client_aborts_total', { route })
     return { kind: 'gone' }
   }
+  if (heard === 'again' || isOutdated(settings, deps)) return { kind: 'readmit' }
   if (heard === null) return unjudgedPass(call, deps)
   call.observation.enter('record')
   const concluding = conclude(heard, pending)
@@ -120,6 +127,17 @@ export async function enforceCall(
   observeDecision(heard, pending)
   deps.metrics.count('preflight_calls_total', { route, outcome: result.effect })
   return result
+}
+
+/**
+ * A call may wait for minutes: for its body, a contract, an analysis, or an approval. What allows it are the settings in
+ * force when it is recorded, not those of its first byte.
+ */
+export function isOutdated(
+  { generation }: Pick<ListenSettingsInForce, 'generation'>,
+  { settings }: Pick<EnforcementDeps, 'settings'>,
+): boolean {
+  return settings().generation !== generation
 }
 
 /** Nothing was decided, so no row is written, as for a request that the route does not judge. */
@@ -141,44 +159,40 @@ async function logged(result: Concluded, judgement: CallJudgement, pending: Pend
 }
 
 /**
- * Keeps the call pending while it may still be approved in time, and judges again after an approval. `gone`: the client
- * disconnected. Null: there is nothing to judge any more.
+ * Keeps the call pending while it may still be approved in time. `again`: it was approved, or an exception was opened, so
+ * it is authenticated, matched and judged anew. `gone`: the client disconnected.
  */
 async function afterApproval(
-  first: CallJudgement,
+  judgement: CallJudgement,
   waiting: PendingWait,
   pending: PendingEnforcement,
-): Promise<CallJudgement | 'gone' | null> {
+): Promise<CallJudgement | 'gone' | 'again'> {
   const { call, deps } = pending
   const { route, caller } = call
-  const deadline = deps.now() + route.hold * 1000
-  let judgement = first
-  for (;;) {
-    const held = route.mode === 'enforce' ? heldVerdict(judgement) : null
-    if (held?.approvalId == null || deps.now() >= deadline || (await deps.breakGlass.isOpen(route.name)))
-      return judgement
-    // A call that is forwarded because of another call's approval is already reported as such; the row shows that it
-    // was pending first.
-    const recorded = await recordCall(judgement, 'held', null, pending)
-    if (recorded !== null) return recorded
-    if (judgement.kind === 'decided') showHeld(judgement, pending)
-    waiting.begin(decisionHeaders(call, held.action, held.decisionId))
-    const end = await deps.pendingCalls.wait({
-      approvalId: held.approvalId,
-      tenant: caller.tenant,
-      route: route.name,
-      deadline,
-      waiting,
-    })
-    if (end === 'gone') return 'gone'
-    if (end !== 'granted') return judgement
+  const held = route.mode === 'enforce' ? heldVerdict(judgement) : null
+  const deadline = (waiting.held.until ??= deps.now() + route.hold * 1000)
+  // Approved by somebody who may not approve it now: waiting longer changes nothing.
+  if (held?.approvalId == null || held.approvalId === waiting.held.granted) return judgement
+  if (deps.now() >= deadline || (await deps.breakGlass.isOpen(route.name))) return judgement
+  // A call that is forwarded because of another call's approval is already reported as such; the row shows that it was
+  // pending first.
+  const recorded = await recordCall(judgement, 'held', null, pending)
+  if (recorded !== null) return recorded
+  if (judgement.kind === 'decided') showHeld(judgement, pending)
+  waiting.begin(decisionHeaders(call, held.action, held.decisionId))
+  const end = await deps.pendingCalls.wait({
+    approvalId: held.approvalId,
+    tenant: caller.tenant,
+    route: route.name,
+    deadline,
+    waiting,
+  })
+  if (end === 'gone') return 'gone'
+  if (end === 'granted') {
     deps.verdicts.receiptChanged(held.decisionId)
-    const again = await judge(pending, deps)
-    if (again === null) return null
-    judgement = again
-    // Approved by somebody who may not approve it now: waiting longer changes nothing.
-    if (heldVerdict(judgement)?.approvalId === held.approvalId) return judgement
+    waiting.held.granted = held.approvalId
   }
+  return end === 'granted' || end === 'released' ? 'again' : judgement
 }
 
 /** The call does not wait for it. */

@@ -1,11 +1,11 @@
 /** Requests in flight at the proxy: starts each one, makes sure that it is answered whatever fails, and counts them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
-import { admit, type AdmissionDeps } from './admission.ts'
+import { admit, type Admission, type AdmissionDeps } from './admission.ts'
 import type { InboundConnection } from '../listen/connection.ts'
 import type { Asks } from '../listen/http-server.ts'
 import { ANYBODY } from '../callers/proxy-auth.ts'
-import { answerStream, errorReply, sendReply, type RequestContext } from '../listen/request-context.ts'
+import { answerStream, errorReply, sendReply, type Reply, type RequestContext } from '../listen/request-context.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { withTrace } from '../telemetry/trace-context.ts'
 
@@ -36,7 +36,9 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
     open += 1
     try {
       const admitted = admit(context, inbound, deps)
-      const reply = admitted instanceof Promise ? await admitted : admitted
+      const admission = admitted instanceof Promise ? await admitted : admitted
+      const reply =
+        admission !== null && 'kept' in admission ? await readmitted(admission, context, inbound, deps) : admission
       if (reply === null) return
       sendReply(context, reply)
       await reply.afterwards?.()
@@ -76,6 +78,19 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
       isDraining = true
     },
   }
+}
+
+/** Each time, the settings changed while the request waited: the new ones may have no route for it, or another one. */
+async function readmitted(
+  first: Admission,
+  context: RequestContext,
+  inbound: InboundConnection,
+  deps: InFlightDeps,
+): Promise<Reply | null> {
+  let admission = first
+  while (admission !== null && 'kept' in admission)
+    admission = await admit({ ...context, ...admission.kept, settings: deps.settings() }, inbound, deps)
+  return admission
 }
 
 function end(context: RequestContext, observer: Pick<Observer, 'end'>): void {

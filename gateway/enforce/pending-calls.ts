@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http'
 import type { Envelope } from '../../engine/internal.ts'
 import { approvalState, isGrantInForce } from '../approvals/request.ts'
 import type { JudgedResource } from '../calls/judged-resource.ts'
+import { neverHeld, type HoldState } from '../listen/request-context.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
@@ -24,6 +25,7 @@ export type NotePendingCall = (call: PendingCall) => Promise<void>
 /** The caller's side of a wait. */
 export interface PendingWait {
   readonly isGone: boolean
+  readonly held: HoldState
   /** Calls back when the client disconnects; returns a function that removes the listener. */
   onGone(listener: () => void): () => void
   /** The call is pending from now on. @param headers of the gateway that report it: name, value, name, value … */
@@ -38,6 +40,7 @@ export function silentWait(response: Pick<ServerResponse, 'closed' | 'destroyed'
     get isGone() {
       return response.closed || response.destroyed
     },
+    held: neverHeld(),
     onGone(listener) {
       response.on('close', listener)
       return () => response.off('close', listener)

@@ -66,6 +66,7 @@ export function buildPipeline(deps: PipelineBuildDeps, upstreams: Upstreams, tun
   metrics.sample('preflight_calls_held', () => pendingCalls.count())
   let known: Recognisers | null = null
   return {
+    settings,
     /** Loaded and created with the first call that is judged. */
     get recognisers() {
       return (known ??= recognisers().createRecognisers({ ...deps, upstreams, validator }))

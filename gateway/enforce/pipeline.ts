@@ -14,9 +14,17 @@ import { joinStatedTrace } from '../protocols/mcp/meta-trace.ts'
 import { callerOn } from '../callers/proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
 import { PendingStream } from '../listen/pending-stream.ts'
-import { enforceCall, type EnforcementDeps, type ForwardResult } from './enforcement.ts'
+import { enforceCall, isOutdated, type EnforcementDeps, type ForwardResult } from './enforcement.ts'
 import type { RouteMatch } from '../routing/target.ts'
-import { faultReply, inviteBody, type Reply, type RequestContext } from '../listen/request-context.ts'
+import {
+  faultReply,
+  inviteBody,
+  neverHeld,
+  type HoldState,
+  type Readmission,
+  type Reply,
+  type RequestContext,
+} from '../listen/request-context.ts'
 import type { Upgrade } from '../upstream/upgrade.ts'
 import type { PendingWait } from './pending-calls.ts'
 
@@ -26,13 +34,13 @@ export interface PipelineDeps extends EnforcementDeps, ForwardDeps {
 
 /**
  * Runs the pipeline for one request; resolves when it is forwarded and the outcome known, or with what answers it. Null:
- * nothing is left to answer.
+ * nothing is left to answer. A request that would be forwarded under settings of the past is admitted again.
  */
 export async function runPipeline(
   context: RequestContext,
   match: RouteMatch,
   deps: PipelineDeps,
-): Promise<Reply | null> {
+): Promise<Reply | Readmission | null> {
   const { observation } = context
   observation.route = match.route.name
   observation.protocol = match.route.protocol
@@ -50,7 +58,10 @@ export async function runPipeline(
     if (call.route.mode === 'enforce') return refuseUpgrade(context.upgrade, { context, call, action }, deps)
     deps.metrics.count('preflight_observed_calls_total', { route: call.route.name, would: 'stopped' })
   }
-  if (action.kind === 'pass') return await pass(context, call, action, deps)
+  if (action.kind === 'pass') {
+    if (isOutdated(context.settings, deps)) return readmission(context, call, context.held)
+    return await pass(context, call, action, deps)
+  }
   const waiting = new ClientWaiting(context, action)
   let result: Awaited<ReturnType<typeof enforceCall>>
   try {
@@ -59,10 +70,15 @@ export async function runPipeline(
     waiting.end()
   }
   if (result.kind === 'gone') return null
+  if (result.kind === 'readmit') return readmission(waiting.context, call, waiting.held)
   if (result.kind === 'halt')
     return { answer: result.answer, headers: result.headers, pendingStream: waiting.context.pendingStream }
   // A promise that is awaited costs one turn of the queue; one that is returned costs three.
   return await forwardJudged(waiting.context, { call, action, result }, deps)
+}
+
+function readmission({ pendingStream }: RequestContext, { body }: Call, held = neverHeld()): Readmission {
+  return { kept: { body, held, ...(pendingStream !== undefined && { pendingStream }) } }
 }
 
 /** Request → Call. A promise where the protocol needs the body. Null: the client disconnected. */
@@ -79,7 +95,7 @@ function intercept(
   const { upgrade } = context
   const caller = callerOn(route, context.caller)
   const { headers, rawHeaders } = sentHeadOf(context, match)
-  const body = upgrade === null ? null : NO_BODY
+  const body = upgrade === null ? (context.body ?? null) : NO_BODY
   // Written out: an object spread is slower, and this runs at every call.
   const call: Call = {
     correlationId,
@@ -95,7 +111,7 @@ function intercept(
     upstreamPath,
     body,
   }
-  const isRead = upgrade === null && (recogniser.needsBody(call) || recogniser.usesBody?.(call) === true)
+  const isRead = body === null && (recogniser.needsBody(call) || recogniser.usesBody?.(call) === true)
   return isRead ? withBody(call, context, deps) : call
 }
 
@@ -158,7 +174,7 @@ function refuseUnread(context: RequestContext, call: Call, { answer, why }: Refu
     { event: 'call.refused', correlation_id: call.correlationId, route: call.route.name },
     `a request was refused: ${why ?? NO_READING}`,
   )
-  return { answer, headers: [] }
+  return { answer, headers: [], pendingStream: context.pendingStream }
 }
 
 interface UncoveredCall {
@@ -247,14 +263,17 @@ export function resultFor(
  * wait.
  */
 class ClientWaiting implements PendingWait {
+  readonly held: HoldState
   readonly #context: RequestContext
   readonly #action: JudgedAction
-  #pendingStream: PendingStream | null = null
+  #pendingStream: PendingStream | null
   #stopListening: (() => void) | null = null
 
   constructor(context: RequestContext, action: JudgedAction) {
     this.#context = context
     this.#action = action
+    this.#pendingStream = context.pendingStream ?? null
+    this.held = context.held ?? neverHeld()
   }
 
   /** The request context after the wait. */

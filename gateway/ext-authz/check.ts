@@ -17,7 +17,7 @@ import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import { resultFor } from '../enforce/pipeline.ts'
 import type { Pipeline } from '../enforce/pipeline-setup.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../enforce/refusals.ts'
-import { enforceCall, type ForwardResult } from '../enforce/enforcement.ts'
+import { enforceCall, isOutdated, type ForwardResult } from '../enforce/enforcement.ts'
 import { OTHER_PATH_FIELDS } from '../routing/field-name.ts'
 import { spellingProblem } from '../routing/path-ambiguity.ts'
 import {
@@ -120,41 +120,59 @@ export async function answerCheck(
 ): Promise<CheckVerdict> {
   const observation = deps.observer.begin(authzRequest)
   try {
-    return await withTrace(observation.trace, () => checkRequest(authzRequest, observation, waiting, deps))
-  } finally {
-    deps.observer.end(observation)
-  }
-}
-
-/** As `answerQuestion`, for a calling proxy that names the route. */
-export async function answerOnRoute(
-  authzRequest: CheckedRequest,
-  match: RouteMatch,
-  waiting: PendingWait,
-  deps: AuthzDeps,
-): Promise<CheckVerdict> {
-  const observation = deps.observer.begin(authzRequest)
-  const { pipeline } = deps
-  const problem = headProblem(authzRequest.rawHeaders, authzRequest.headers)
-  try {
-    if (problem !== null)
-      return withTrace(observation.trace, () => deniedCheck('INVALID_INPUT', problem, authzRequest.correlationId))
-    const settings = deps.settings()
     return await withTrace(observation.trace, () =>
-      answerCall(authzRequest, match, waiting, { pipeline, settings, observation, observer: deps.observer }),
+      underSettingsInForce((context) => checkRequest(authzRequest, waiting, context), observation, deps),
     )
   } finally {
     deps.observer.end(observation)
   }
 }
 
-async function checkRequest(
+/** As `answerCheck`, for a calling proxy that names the route. @param matchIn the route in the settings in force */
+export async function answerOnRoute(
   authzRequest: CheckedRequest,
-  observation: Observation,
+  matchIn: (settings: ListenSettingsInForce) => RouteMatch | null,
   waiting: PendingWait,
   deps: AuthzDeps,
 ): Promise<CheckVerdict> {
-  const settings = deps.settings()
+  const observation = deps.observer.begin(authzRequest)
+  const { correlationId } = authzRequest
+  const problem = headProblem(authzRequest.rawHeaders, authzRequest.headers)
+  const attempt: Attempt = (context) => {
+    const match = matchIn(context.settings)
+    return match === null ? noRoute(correlationId) : answerCall(authzRequest, match, waiting, context)
+  }
+  try {
+    return await withTrace(observation.trace, () =>
+      problem === null
+        ? underSettingsInForce(attempt, observation, deps)
+        : deniedCheck('INVALID_INPUT', problem, correlationId),
+    )
+  } finally {
+    deps.observer.end(observation)
+  }
+}
+
+type Attempt = (context: CheckContext) => Promise<CheckVerdict | 'readmit'> | CheckVerdict
+
+/** A check that was approved, or whose settings changed before it was answered, is made again. */
+async function underSettingsInForce(
+  attempt: Attempt,
+  observation: Observation,
+  { settings, pipeline, observer }: AuthzDeps,
+): Promise<CheckVerdict> {
+  for (;;) {
+    const verdict = await attempt({ pipeline, settings: settings(), observation, observer })
+    if (verdict !== 'readmit') return verdict
+  }
+}
+
+async function checkRequest(
+  authzRequest: CheckedRequest,
+  waiting: PendingWait,
+  context: CheckContext,
+): Promise<CheckVerdict | 'readmit'> {
+  const { settings, observation } = context
   const { correlationId } = authzRequest
   const problem = headProblem(authzRequest.rawHeaders, authzRequest.headers) ?? targetProblem(authzRequest.target)
   if (problem !== null) return deniedCheck('INVALID_INPUT', problem, correlationId)
@@ -169,15 +187,14 @@ async function checkRequest(
     slashProblem(authzRequest.target, takesEncodedSlashes(route)) ??
     spellingProblem(authzRequest.target, route, routes, candidates)
   if (spelling !== null) return deniedCheck('INVALID_INPUT', spelling, correlationId)
-  if (match === null)
-    return deniedCheck('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
-  const verdict = await answerCall(authzRequest, match, waiting, {
-    pipeline: deps.pipeline,
-    settings,
-    observation,
-    observer: deps.observer,
-  })
-  return authzRequest.takesFieldsOff ? verdict : withoutForged(verdict, authzRequest, observation)
+  if (match === null) return noRoute(correlationId)
+  const verdict = await answerCall(authzRequest, match, waiting, context)
+  if (verdict === 'readmit' || authzRequest.takesFieldsOff) return verdict
+  return withoutForged(verdict, authzRequest, observation)
+}
+
+function noRoute(correlationId: string): CheckVerdict {
+  return deniedCheck('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
 }
 
 const UNEXPECTED_BODY =
@@ -231,7 +248,7 @@ async function answerCall(
   match: RouteMatch,
   waiting: PendingWait,
   { pipeline, settings, observation, observer }: CheckContext,
-): Promise<CheckVerdict> {
+): Promise<CheckVerdict | 'readmit'> {
   observation.protocol = match.route.protocol
   observation.route = match.route.name
   observation.origin = match.origin
@@ -266,6 +283,7 @@ async function answerCall(
     pipeline.metrics.count('preflight_observed_calls_total', { route, would: 'stopped' })
   }
   if (action.kind === 'pass') {
+    if (isOutdated(settings, pipeline)) return 'readmit'
     observation.outcome = 'passed'
     pipeline.metrics.count('preflight_calls_total', { route, outcome: 'passed' })
     const headers = ['X-Correlation-ID', call.correlationId]
@@ -274,6 +292,7 @@ async function answerCall(
   const checkedAction = authzRequest.needsStatus ? withStatus(action) : action
   const result = await enforceCall({ call, action: checkedAction, settings }, waiting, pipeline)
   if (result.kind === 'gone') return { kind: 'gone' }
+  if (result.kind === 'readmit') return 'readmit'
   if (result.kind === 'go') return allowed(call, result, answerReader(action, result))
   const { answer, headers: own } = result
   return { kind: 'deny', answer, headers: own }

@@ -10,6 +10,7 @@ import { isJudgedMethod } from '../protocols/mcp/judged-requests.ts'
 import { matchByName } from '../routing/target.ts'
 import { correlationIdOf } from '../telemetry/correlation.ts'
 import type { PendingWait } from '../enforce/pending-calls.ts'
+import type { ListenSettingsInForce } from '../listen/settings.ts'
 import { answerOnRoute, type AuthzDeps, type CheckedRequest, type CheckVerdict, type ReadAnswer } from './check.ts'
 import {
   AUTHORIZATION_CODE,
@@ -49,13 +50,14 @@ export function createExtMcp(deps: AuthzDeps): ExtMcp {
       if (!read.ok) return { error: mcpError(AUTHORIZATION_CODE.invalid, read.message) }
       const { question } = read
       const [service = '', ...others] = asked.service_names
-      const match = matchByName(deps.settings().config.routes, service, 'mcp')
-      if (match === null) return { error: mcpError(AUTHORIZATION_CODE.permissionDenied, noRoute(service)) }
+      const matchIn = ({ config }: ListenSettingsInForce) => matchByName(config.routes, service, 'mcp')
+      if (matchIn(deps.settings()) === null)
+        return { error: mcpError(AUTHORIZATION_CODE.permissionDenied, noRoute(service)) }
       if (others.length > 0)
         return isJudgedMethod(asked.method)
           ? { error: mcpError(AUTHORIZATION_CODE.invalid, `${asked.method} names several servers.`) }
           : { pass: {} }
-      const verdict = await answerOnRoute(question, match, waiting, deps)
+      const verdict = await answerOnRoute(question, matchIn, waiting, deps)
       if (verdict.kind === 'gone') return null
       if (verdict.kind === 'deny') return { error: denialOf(verdict) }
       const { correlationId: id } = question

@@ -43,18 +43,46 @@ const VERBS = { CREATE: 'create', UPDATE: 'update', DELETE: 'delete', CONNECT: '
 
 /** Where a review came in. */
 export interface ReviewPlace {
-  readonly route: KubernetesRoute
+  /** The route in the settings in force; null: it is gone. */
+  readonly routeIn: (settings: ListenSettingsInForce) => KubernetesRoute | null
   /** Fields of the request of the API server, which may name its trace. */
   readonly trace: IncomingHttpHeaders
 }
 
-/** Never rejects because of the content of the review. */
+/** Never rejects because of the content of the review. Settings that change before it is answered answer it. */
 export async function answerReview(
   request: ReviewRequest,
-  { route, trace }: ReviewPlace,
+  { routeIn, trace }: ReviewPlace,
   waiting: PendingWait,
   deps: WebhookAdmissionDeps,
 ): Promise<ReviewResponse> {
+  for (;;) {
+    const settings = deps.settings()
+    const route = routeIn(settings)
+    if (route === null) return { uid: request.uid, allowed: false, status: NO_ROUTE }
+    const response = await routeReview(request, { route, trace, settings }, waiting, deps)
+    if (response !== 'readmit') return response
+  }
+}
+
+const NO_ROUTE: ReviewStatus = {
+  code: 404,
+  reason: 'NotFound',
+  message: 'No Kubernetes route of the gateway has this name.',
+}
+
+interface RoutedReview {
+  readonly route: KubernetesRoute
+  readonly trace: IncomingHttpHeaders
+  readonly settings: ListenSettingsInForce
+}
+
+async function routeReview(
+  request: ReviewRequest,
+  { route, trace, settings }: RoutedReview,
+  waiting: PendingWait,
+  deps: WebhookAdmissionDeps,
+): Promise<ReviewResponse | 'readmit'> {
   const { uid } = request
   const passed: ReviewResponse = { uid, allowed: true }
   // The API server changes nothing, so there is nothing to authorize.
@@ -65,7 +93,7 @@ export async function answerReview(
   const observation = deps.observer.begin({ method: 'POST', headers: trace, correlationId: uid })
   try {
     return await withTrace(observation.trace, () =>
-      judgedReview({ request, basis, call: callOf(request, route, observation) }, waiting, deps),
+      judgedReview({ request, basis, call: callOf(request, route, observation), settings }, waiting, deps),
     )
   } finally {
     deps.observer.end(observation)
@@ -76,17 +104,19 @@ interface JudgedReview {
   readonly request: ReviewRequest
   readonly basis: WriteBasis
   readonly call: Call<KubernetesRoute>
+  readonly settings: ListenSettingsInForce
 }
 
 async function judgedReview(
-  { request, basis, call }: JudgedReview,
+  { request, basis, call, settings }: JudgedReview,
   waiting: PendingWait,
   deps: WebhookAdmissionDeps,
-): Promise<ReviewResponse> {
+): Promise<ReviewResponse | 'readmit'> {
   const { route } = call
   const startedAt = performance.now()
   const action = writeAction(request, basis, route, deps.sniff)
-  const result = await enforceCall({ call, action, settings: deps.settings() }, waiting, deps.pipeline)
+  const result = await enforceCall({ call, action, settings }, waiting, deps.pipeline)
+  if (result.kind === 'readmit') return 'readmit'
   const seconds = (performance.now() - startedAt) / 1000
   deps.pipeline.metrics.observe('preflight_admission_seconds', { route: route.name }, seconds)
   return reviewResponse(request, result)
@@ -178,7 +208,10 @@ async function writeChecks(
   return contractChecks(resource, { before, after, receipts, otherChange, sniff })
 }
 
-function reviewResponse({ uid, path }: ReviewRequest, result: EnforcementResult): ReviewResponse {
+function reviewResponse(
+  { uid, path }: ReviewRequest,
+  result: Exclude<EnforcementResult, { readonly kind: 'readmit' }>,
+): ReviewResponse {
   if (result.kind === 'gone') return { uid, allowed: false, status: GONE }
   const auditAnnotations = auditOf(result.headers)
   if (result.kind === 'halt') return { uid, allowed: false, status: reviewStatus(result.answer), auditAnnotations }

@@ -10,6 +10,7 @@ import type { EntryOf } from '../network/listen.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import type { Route } from '../routing/route.ts'
 import { silentWait } from '../enforce/pending-calls.ts'
+import type { ListenSettingsInForce } from '../listen/settings.ts'
 import { discardRest } from '../network/discard-body.ts'
 import { answerReview, type ReviewPlace, type WebhookAdmissionDeps } from './admission.ts'
 import { injectionResponse } from './injector.ts'
@@ -82,8 +83,10 @@ function answererAt(
 ): Answerer | null {
   const settings = deps.injector()
   if (path === INJECTOR) return settings === undefined ? null : (request) => injectionResponse(request, settings)
-  const route = path.startsWith(ADMISSION) ? routeNamed(path.slice(ADMISSION.length), deps) : null
-  return route === null ? null : (request) => answered(request, { route, trace }, response, deps)
+  if (!path.startsWith(ADMISSION)) return null
+  const routeIn = (settings: ListenSettingsInForce) => routeNamed(path.slice(ADMISSION.length), settings)
+  if (routeIn(deps.settings()) === null) return null
+  return (request) => answered(request, { routeIn, trace }, response, deps)
 }
 
 function webhookOf({ url = '' }: IncomingMessage): string {
@@ -99,8 +102,8 @@ function answered(
   return answerReview(request, place, silentWait(response), deps)
 }
 
-function routeNamed(name: string, { settings }: WebhooksDeps): KubernetesRoute | null {
-  const route = settings().config.routes.find((one) => one.name === name)
+function routeNamed(name: string, { config }: ListenSettingsInForce): KubernetesRoute | null {
+  const route = config.routes.find((one) => one.name === name)
   return route !== undefined && isKubernetes(route) ? route : null
 }
 

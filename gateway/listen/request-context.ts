@@ -24,8 +24,29 @@ export interface RequestContext extends Asks {
   readonly observation: Observation
   /** Set by authentication, which reverse routes do not require. */
   readonly caller: Caller
-  /** Those in force when the request was received; it sees no others. */
+  /** Those in force when the request was admitted; it sees no others. */
   readonly settings: ListenSettingsInForce
+  /** The body, where it was read before the request was admitted again. */
+  readonly body?: Buffer | null
+  /** Absent: it was not admitted before. */
+  readonly held?: HoldState
+}
+
+/** How a call waited for an approval: it outlives the judgement, since an approved call is judged again. */
+export interface HoldState {
+  /** When its waiting ends, milliseconds since the epoch; null: it has not waited. */
+  until: number | null
+  /** The request for approval that was granted while it waited. */
+  granted: string | null
+}
+
+export function neverHeld(): HoldState {
+  return { until: null, granted: null }
+}
+
+/** The request is to be admitted again, with what it has by now: it was approved, or the settings changed before it took effect. */
+export interface Readmission {
+  readonly kept: Pick<RequestContext, 'body' | 'held' | 'pendingStream'>
 }
 
 /** The stream that the answer is written to. */
