@@ -25,9 +25,13 @@ export interface PublishedKeySet {
 
 type KeyLife = Pick<StoredKey, 'retired_at' | 'revoked_at'>
 
-/** @param now seconds since the epoch */
+/**
+ * A revocation was recorded and holds, whatever the clock shows: this one may have been set back, or that of the machine
+ * where the key was revoked may be ahead.
+ * @param now seconds since the epoch
+ */
 export function keyStatus({ retired_at, revoked_at }: KeyLife, now: number): KeyStatus {
-  if (revoked_at !== null && revoked_at <= now) return 'revoked'
+  if (revoked_at !== null) return 'revoked'
   return retired_at !== null && retired_at <= now ? 'retired' : 'active'
 }
 

@@ -9,6 +9,7 @@ import { parseKeySet } from '../../gateway/keys/jwks.ts'
 import { keyFile } from '../../gateway/keys/key-file.ts'
 import { newKey, openKeyRing } from '../../gateway/keys/key-ring.ts'
 import { signingProblem } from '../../gateway/keys/self-test.ts'
+import { publicRows } from '../../gateway/store/key-exchange.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'preflight-keys-'))
@@ -50,6 +51,21 @@ test('the key id is the RFC 7638 thumbprint, and nothing private is published', 
       revoked_at: null,
     },
   )
+})
+
+test('a revoked key stays revoked under a clock that is before the revocation, its own or that of the other machine', async () => {
+  const directory = newDirectory()
+  const made = await openKeyRing(directory, () => 1_000)
+  const { keyId } = made.signer()
+  const ahead = await openKeyRing(directory, () => 9_000)
+  ahead.revoke(keyId)
+  made.reload()
+  const joined = await openKeyRing(newDirectory(), () => 1_000)
+  joined.join(publicRows(ahead.own()))
+  for (const ring of [made, joined, await openKeyRing(directory, () => 2_000)]) {
+    assert.equal(ring.keySet().get(keyId)?.status, 'revoked')
+    assert.equal(ring.published().keys.find(({ kid }) => kid === keyId)?.status, 'revoked')
+  }
 })
 
 test('an independent library verifies what the signer signs, with the published key set', async () => {
