@@ -19,6 +19,7 @@ import type { Monitoring } from '../monitoring/monitoring.ts'
 import { after } from '../runtime/awaiting.ts'
 import { closeUnsent, openWindows, UNWATCHED, type ResourceWatch } from './resource-watches.ts'
 import { logStop, recordCall } from './call-record.ts'
+import type { LongJudgementDeps } from './long-judgement.ts'
 import { entriesOf } from './call-entries.ts'
 import { observeDecision } from './observed-decision.ts'
 import { judge, undecidedJudgement, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
@@ -30,7 +31,7 @@ import type { NotePendingCall, PendingWait, PendingCalls } from './pending-calls
 
 export interface EnforcementDeps extends JudgeDeps {
   readonly settings: () => Pick<ListenSettingsInForce, 'generation'>
-  readonly store: StorePart<'calls.record'>
+  readonly store: StorePart<'calls.record'> & LongJudgementDeps['store']
   readonly monitoring: Pick<Monitoring, 'open'>
   readonly breakGlass: Pick<BreakGlass, 'use' | 'isOpen'>
   readonly pendingCalls: Pick<PendingCalls, 'wait'>
@@ -72,10 +73,13 @@ interface DisconnectedResult {
   readonly kind: 'gone'
 }
 
-/** It waited and may be forwarded now, or the settings changed before it took effect: it is to be admitted again. */
+/** It waited and may be forwarded now, or the settings or its decision ended before it took effect: it is to be admitted again. */
 interface ReadmitResult {
   readonly kind: 'readmit'
 }
+
+/** Settings or decisions that end again before every one of so many judgements allow nothing. */
+export const MOST_ADMISSIONS = 10
 
 export type EnforcementResult = ForwardResult | RefuseResult | DisconnectedResult | ReadmitResult
 
@@ -109,6 +113,7 @@ export async function enforceCall(
   const { name: route } = call.route
   deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
   call.observation.enter('enforce')
+  if (judgement === 'ended') return { kind: 'readmit' }
   const isHeld = judgement !== null && heldVerdict(judgement) !== null
   const heard = isHeld ? await afterApproval(judgement, waiting, pending) : judgement
   if (heard === 'gone') {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import { admit, type Admission, type AdmissionDeps } from './admission.ts'
+import { MOST_ADMISSIONS } from './enforcement.ts'
 import type { InboundConnection } from '../listen/connection.ts'
 import type { Asks } from '../listen/http-server.ts'
 import { ANYBODY } from '../callers/proxy-auth.ts'
@@ -88,8 +89,12 @@ async function readmitted(
   deps: InFlightDeps,
 ): Promise<Reply | null> {
   let admission = first
-  while (admission !== null && 'kept' in admission)
-    admission = await admit({ ...context, ...admission.kept, settings: deps.settings() }, inbound, deps)
+  let latest = context
+  for (let count = 1; admission !== null && 'kept' in admission; count += 1) {
+    latest = { ...context, ...admission.kept, settings: deps.settings() }
+    if (count === MOST_ADMISSIONS) return errorReply(latest, 'PREFLIGHT_UNDECIDED')
+    admission = await admit(latest, inbound, deps)
+  }
   return admission
 }
 

@@ -2,6 +2,7 @@
  * gather → analyze → decide for one intercepted call: which contracts, and the verdict on each resource that the call
  * names.
  */
+import { performance } from 'node:perf_hooks'
 import { directiveOf } from '../../engine/base.ts'
 import { comparedWith, type BaselineService } from '../baselines/baselines.ts'
 import type { ConsumerObserver } from '../consumers/observer.ts'
@@ -12,6 +13,7 @@ import type { Call } from '../calls/call.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import { after, oneByOne } from '../runtime/awaiting.ts'
+import { stillHold, type LongJudgementDeps } from './long-judgement.ts'
 import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from './receipt-check.ts'
 import type { CallVerdict, CallChange, Verdicts } from './verdict-cache.ts'
 
@@ -35,7 +37,7 @@ export type CallJudgement =
 
 export type Decided = Extract<CallJudgement, { readonly kind: 'decided' }>
 
-export interface JudgeDeps {
+export interface JudgeDeps extends LongJudgementDeps {
   readonly baselines: Pick<BaselineService, 'baselineFor'>
   readonly verdicts: Verdicts
   readonly consumers: Pick<ConsumerObserver, 'note'>
@@ -49,10 +51,11 @@ interface CallToJudge {
 }
 
 /**
- * Never throws or rejects: any failure here means "could not decide". Null: there is nothing to judge. Waits only for
- * what is not known yet: most calls are judged by a cached baseline and decision, without asynchronous work.
+ * Never throws or rejects: any failure here means "could not decide". Null: there is nothing to judge. `ended`: what it
+ * rests on ended meanwhile. Waits only for what is not known yet: most calls are judged by a cached baseline and decision,
+ * without asynchronous work.
  */
-export function judge(judged: CallToJudge, deps: JudgeDeps): CallJudgement | null | Promise<CallJudgement | null> {
+export function judge(judged: CallToJudge, deps: JudgeDeps): Judged | Promise<Judged> {
   // The one catch of the decision path: whatever the fault, its answer is never CONTINUE (law 2 of CONTRIBUTING.md).
   try {
     const judging = judgeGathered(judged, deps)
@@ -62,10 +65,13 @@ export function judge(judged: CallToJudge, deps: JudgeDeps): CallJudgement | nul
   }
 }
 
+type Judged = CallJudgement | 'ended' | null
+
 function judgeGathered(
   { call, action, settings: { generation } }: CallToJudge,
   deps: JudgeDeps,
-): CallJudgement | null | Promise<CallJudgement | null> {
+): Judged | Promise<Judged> {
+  const begun = performance.now()
   call.observation.enter('gather')
   const receipts = createReceiptGate(call, deps.receipts)
   const gathering = action.gather()
@@ -81,7 +87,9 @@ function judgeGathered(
     return after(judging, (verdicts) => {
       const governing = strictest(verdicts)
       const judgement = { kind: 'decided', verdicts, governing, receipts } as const
-      return after(action.confirm?.(), () => judgement)
+      return after(action.confirm?.(), () =>
+        after(stillHold(verdicts, begun, deps), (holds) => (holds ? judgement : 'ended')),
+      )
     })
   })
 }

@@ -184,11 +184,11 @@ function tenantsOf({ route, caller }: Call): readonly string[] {
 
 function receiptVerdict(
   { token, envelope }: PresentedReceipt,
-  { jti, act }: NonNullable<ReceiptVerification['payload']>,
+  { jti, act, exp }: NonNullable<ReceiptVerification['payload']>,
   sendsEnvelope: boolean,
 ): CallVerdict {
   const envelopeHeader = envelope === undefined || !sendsEnvelope ? null : encodedEnvelope(envelope)
-  return { basis: 'receipt', action: act, decisionId: jti, token, envelopeHeader }
+  return { basis: 'receipt', action: act, decisionId: jti, token, envelopeHeader, expiresAt: exp * 1000 }
 }
 
 function requiredReceiptVerdict(requiredReceipt: RequiredReceipt): CallVerdict {

@@ -49,6 +49,8 @@ export interface ReceiptVerdict {
   readonly decisionId: string
   readonly token: string
   readonly envelopeHeader: string | null
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number
 }
 
 /** No decision: a receipt is required, and none was presented that authorizes this. */

@@ -17,7 +17,7 @@ import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import { resultFor } from '../enforce/pipeline.ts'
 import type { Pipeline } from '../enforce/pipeline-setup.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../enforce/refusals.ts'
-import { enforceCall, isOutdated, type ForwardResult } from '../enforce/enforcement.ts'
+import { enforceCall, isOutdated, MOST_ADMISSIONS, type ForwardResult } from '../enforce/enforcement.ts'
 import { OTHER_PATH_FIELDS } from '../routing/field-name.ts'
 import { spellingProblem } from '../routing/path-ambiguity.ts'
 import {
@@ -161,10 +161,11 @@ async function underSettingsInForce(
   observation: Observation,
   { settings, pipeline, observer }: AuthzDeps,
 ): Promise<CheckVerdict> {
-  for (;;) {
+  for (let count = 0; count < MOST_ADMISSIONS; count += 1) {
     const verdict = await attempt({ pipeline, settings: settings(), observation, observer })
     if (verdict !== 'readmit') return verdict
   }
+  return deniedCheck('PREFLIGHT_UNDECIDED', ERRORS.PREFLIGHT_UNDECIDED.message, observation.correlationId)
 }
 
 async function checkRequest(

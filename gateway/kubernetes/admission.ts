@@ -11,10 +11,12 @@ import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { PendingWait } from '../enforce/pending-calls.ts'
 import {
   enforceCall,
+  MOST_ADMISSIONS,
   type EnforcementResult,
   type EnforcementDeps,
   type ForwardResult,
 } from '../enforce/enforcement.ts'
+import { ERRORS } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import { recordIn } from '../json/unchecked-json.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
@@ -56,13 +58,14 @@ export async function answerReview(
   waiting: PendingWait,
   deps: WebhookAdmissionDeps,
 ): Promise<ReviewResponse> {
-  for (;;) {
+  for (let count = 0; count < MOST_ADMISSIONS; count += 1) {
     const settings = deps.settings()
     const route = routeIn(settings)
     if (route === null) return { uid: request.uid, allowed: false, status: NO_ROUTE }
     const response = await routeReview(request, { route, trace, settings }, waiting, deps)
     if (response !== 'readmit') return response
   }
+  return { uid: request.uid, allowed: false, status: UNDECIDED }
 }
 
 const NO_ROUTE: ReviewStatus = {
@@ -70,6 +73,8 @@ const NO_ROUTE: ReviewStatus = {
   reason: 'NotFound',
   message: 'No Kubernetes route of the gateway has this name.',
 }
+
+const UNDECIDED: ReviewStatus = { code: 503, reason: 'ServiceUnavailable', message: ERRORS.PREFLIGHT_UNDECIDED.message }
 
 interface RoutedReview {
   readonly route: KubernetesRoute

@@ -15,6 +15,7 @@ import { FREE_PORTS, startTestGateway, TEST_KEY, type TestGateway } from '../fak
 import { startMcpUpstream, tool } from '../fakes/mcp-upstream.ts'
 import { startAgent } from '../fakes/agent.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
 import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
 
@@ -336,4 +337,19 @@ test('a review of the API server whose body arrives after its route is closed is
     const [response] = await answer
     assert.equal(at(await json(response), 'response', 'allowed'), isAllowed, what)
   }
+})
+
+test('settings that change before every judgement end in a refusal, not in a call that never ends', async (t) => {
+  const proxy = await startProxy({
+    routes: [
+      { ...PETS, upstream: 'http://127.0.0.1:9', protocol: 'http', contract: { current: { file: petContract() } } },
+    ],
+    decide: () => {
+      proxy.nextGeneration()
+      return 'ALLOW'
+    },
+  })
+  t.after(() => proxy.close())
+  assert.equal(await statusOfFetch(`${proxy.url}/pets`), 503)
+  assert.deepEqual(proxy.interceptions, [])
 })
