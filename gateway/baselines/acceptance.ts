@@ -52,6 +52,11 @@ export interface Acceptance {
   readonly isAccepted: (target: string) => boolean
 }
 
+/** The whole offer. */
+export function acceptanceOf(route: AcceptedRoute, before: BaselineSide, offered: BaselineSide): Acceptance {
+  return { route, before, after: offered, offered, isAccepted: () => true }
+}
+
 /** The members of a decision about the calls that acceptance depends on. */
 type AcceptedVerdict = Pick<Verdict, 'decision' | 'safe_for_agent' | 'required_approvals'>
 

@@ -3,10 +3,9 @@
  * by an explicit act or, where the route allows it, by an info-only change. A blocked candidate never becomes a baseline. The
  * store is authoritative: other processes promote too, and their changes are seen within a second.
  */
-import { digestText, LEVELS } from '../../engine/base.ts'
+import { digestText } from '../../engine/base.ts'
 import type { ArtifactType, Digest } from '../../engine/internal.ts'
 import type { Route } from '../routing/route.ts'
-import type { AcceptedRoute } from '../routing/sidecar-route.ts'
 import type { Authorization, AuthorizeRequest, Flow } from '../flow/flow.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { sha256Hex } from '../runtime/hash.ts'
@@ -17,9 +16,9 @@ import type { Store, StorePart } from '../store/store.ts'
 import type { CandidateAnnouncement } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { accept, mayPromoteItself, type Acceptance, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
-import { partialContract } from './partial-acceptance.ts'
-import { promotedArtifact, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
+import { accept, acceptanceOf, mayPromoteItself, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
+import { narrowed } from './partial-acceptance.ts'
+import { isInfoOnly, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
 import { AUTO_PROMOTED, pinOf, promotedRow, assertFresh, isExpired } from './pinning.ts'
 
 /** A contract by its text. */
@@ -75,7 +74,7 @@ export interface BaselineService {
 export type IssuedDecision = Pick<Authorization, 'envelope' | 'token' | 'expiresAt' | 'approvalId' | 'approvalLinks'>
 
 export interface BaselinesDeps {
-  readonly settings: () => { readonly config: BaselinesConfig; readonly generation: number }
+  readonly settings: () => { readonly config: BaselinesConfig }
   readonly flow: Pick<Flow, 'compare' | 'digests' | 'fileReferences' | 'bundle' | 'compose'> & {
     analyze: AcceptanceDeps['flow']['analyze']
     authorize(request: AuthorizeRequest): Promise<IssuedDecision>
@@ -110,7 +109,14 @@ export function contractDigest(content: string): Digest {
 /** A pin in use, and the mark of the last look at the store (store/changes.ts). */
 interface Pin {
   readonly row: BaselineRow
+  /** The settings that it was pinned for: others may name another source. */
+  readonly contract: Route['contract']
   mark: number
+}
+
+interface Pinning {
+  readonly contract: Route['contract']
+  readonly row: Promise<BaselineRow>
 }
 
 /** Minimum time between two writes of a candidate. */
@@ -120,12 +126,10 @@ export class Baselines implements BaselineService {
   readonly #deps: BaselinesDeps
   readonly #changes: Store['changes']
   readonly #pinned = new Map<string, Pin>()
-  readonly #pinning = new Map<string, Promise<BaselineRow>>()
+  readonly #pinning = new Map<string, Pinning>()
   /** Digest of the last offer of each route that differs from its baseline; null: the offer is the baseline. */
   readonly #offeredNow = new Map<string, string | null>()
   readonly #candidateSetAt = new Map<string, number>()
-  /** Of the configuration whose pins are in use. */
-  #generation = 0
 
   constructor(deps: BaselinesDeps) {
     this.#deps = deps
@@ -201,9 +205,10 @@ export class Baselines implements BaselineService {
    * The pin that was looked up a moment ago, when the upstream offers the same contract: then nothing is stored or looked up.
    */
   #inUse(route: Route, whole: OfferedContract): BaselineRow | null {
-    const { settings, now } = this.#deps
-    const known = this.#generation === settings().generation ? this.#pinned.get(route.name) : undefined
-    if (known === undefined || this.#offeredNow.get(route.name) !== null) return null
+    const { now } = this.#deps
+    const known = this.#pinned.get(route.name)
+    if (known === undefined || known.contract !== route.contract) return null
+    if (this.#offeredNow.get(route.name) !== null) return null
     const { row, mark } = known
     if (!this.#changes.isFresh(mark, now()) || isExpired(route, row, now())) return null
     const isWhole = row.source !== 'first_use' || (whole.completing?.(row) ?? null) === null
@@ -221,7 +226,8 @@ export class Baselines implements BaselineService {
     if (
       promotesItself &&
       (await isInfoOnly(baseline, offered, flow)) &&
-      (await mayPromoteItself(acceptanceOf(route, baseline, offered), this.#deps))
+      (await mayPromoteItself(acceptanceOf(route, baseline, offered), this.#deps)) &&
+      this.#isInForce(route)
     )
       return this.#keep(promotedRow(route.name, offered, AUTO_PROMOTED, now()), baseline.digest)
     assertFresh(route, baseline, now())
@@ -229,14 +235,10 @@ export class Baselines implements BaselineService {
   }
 
   async #pinnedFor(route: Route, offered: OfferedContract): Promise<BaselineRow> {
-    const { settings, store, now } = this.#deps
-    if (this.#generation !== settings().generation) {
-      // Another configuration can name another source.
-      this.#generation = settings().generation
-      this.#pinned.clear()
-    }
+    const { store, now } = this.#deps
     const known = this.#pinned.get(route.name)
-    if (known === undefined || isExpired(route, known.row, now())) return this.#pinNow(route, offered)
+    if (known === undefined || known.contract !== route.contract || isExpired(route, known.row, now()))
+      return this.#pinNow(route, offered)
     if (this.#changes.isFresh(known.mark, now())) return known.row
     const begin = this.#changes.begin(now())
     const stamp = await store.baselines.stamp(route.name, route.name)
@@ -252,16 +254,29 @@ export class Baselines implements BaselineService {
   }
 
   #pinNow(route: Route, offered: OfferedContract): Promise<BaselineRow> {
+    const { contract } = route
     // Calls that come while the first one pins wait for it: only one first contract may be pinned.
     const running = this.#pinning.get(route.name)
-    if (running !== undefined) return running
-    const { now } = this.#deps
-    const begin = this.#changes.begin(now())
-    const started = pinOf(route, offered, this.#deps, (row, over) => this.#keep(row, over))
-      .then((row) => this.#remember(row, begin))
-      .finally(() => this.#pinning.delete(route.name))
-    this.#pinning.set(route.name, started)
-    return started
+    if (running !== undefined && running.contract === contract) return running.row
+    if (!this.#isInForce(route)) return Promise.reject(outdated(route))
+    const pin = async (): Promise<BaselineRow> => {
+      const begin = this.#changes.begin(this.#deps.now())
+      const row = await pinOf(route, offered, this.#deps, (wanted, over) => this.#keep(wanted, over))
+      return this.#remember(row, begin, contract)
+    }
+    // A pin of earlier settings ends first: it does not replace this one.
+    const started = running === undefined ? pin() : running.row.then(pin, pin)
+    const row = started.finally(() => {
+      if (this.#pinning.get(route.name)?.row === row) this.#pinning.delete(route.name)
+    })
+    this.#pinning.set(route.name, { contract, row })
+    return row
+  }
+
+  /** False: the call began under settings that are replaced. Its source is not pinned: later calls would be judged by it. */
+  #isInForce({ name, contract }: Route): boolean {
+    const { routes } = this.#deps.settings().config
+    return routes.some((route) => route.name === ownerOf(name) && route.contract === contract)
   }
 
   /** Parts seen later are pinned like the first ones: the parts of a contract may be seen at different times. */
@@ -281,7 +296,8 @@ export class Baselines implements BaselineService {
     const { store, logger, now } = this.#deps
     const begin = this.#changes.begin(now())
     const row = await store.baselines.set(wanted, over)
-    this.#remember(row, begin)
+    const known = this.#pinned.get(row.route)
+    if (known !== undefined) this.#remember(row, begin, known.contract)
     if (row.digest !== wanted.digest) return row
     // When part of an offer was accepted, the rest of it is a candidate immediately.
     this.#candidateSetAt.delete(row.route)
@@ -310,9 +326,9 @@ export class Baselines implements BaselineService {
   }
 
   /** @param begin taken before the row was read or written */
-  #remember(row: BaselineRow, begin: number): BaselineRow {
+  #remember(row: BaselineRow, begin: number, contract: Route['contract']): BaselineRow {
     const { metrics, now } = this.#deps
-    this.#pinned.set(row.route, { row, mark: this.#changes.mark(begin, now()) })
+    this.#pinned.set(row.route, { row, contract, mark: this.#changes.mark(begin, now()) })
     metrics.set('preflight_baseline_set_timestamp_seconds', { route: row.route }, Math.floor(row.setAt / 1000))
     return row
   }
@@ -363,20 +379,11 @@ async function announceOnce(
   await announce?.({ route, digest, baseline, type })
 }
 
-/** Some parts of the offer; calls of other parts stay pending. */
-async function narrowed(whole: Acceptance, only: readonly string[], flow: BaselinesDeps['flow']): Promise<Acceptance> {
-  const { route, before, offered } = whole
-  const { content, isAccepted } = await partialContract(before, offered, only, flow)
-  return { ...whole, after: { type: before.type, content }, isAccepted: isAccepted(ownerOf(route.name)) }
-}
-
-/** The whole offer. */
-function acceptanceOf(
-  route: AcceptedRoute,
-  before: BaselineRow,
-  offered: Pick<BaselineRow, 'type' | 'content'>,
-): Acceptance {
-  return { route, before, after: offered, offered, isAccepted: () => true }
+function outdated({ name }: Route): GatewayError {
+  return new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The settings of "${name}" changed while the call waited. Send it again.`,
+  )
 }
 
 function viewOf(baseline: BaselineRow, candidate: CandidateRow | undefined): BaselineView {
@@ -385,16 +392,4 @@ function viewOf(baseline: BaselineRow, candidate: CandidateRow | undefined): Bas
 
 function candidateRow(route: string, { type, content, digest }: OfferedContract, seenAt: number): CandidateRow {
   return { route, type, content, digest, seenAt }
-}
-
-/** A change that breaks no caller. */
-export async function isInfoOnly(
-  baseline: BaselineRow,
-  offered: Pick<BaselineRow, 'type' | 'content'>,
-  flow: Pick<BaselinesDeps['flow'], 'compare'>,
-): Promise<boolean> {
-  const comparison = await flow.compare(promotedArtifact(baseline.route, baseline, offered), {})
-  const worst = LEVELS.filter((level) => level !== 'info')
-  if (!comparison.ok || comparison.value.unresolved.length > 0) return false
-  return comparison.value.groups.every(({ level }) => !worst.some((name) => name === level))
 }

@@ -9,6 +9,8 @@ import type { Flow } from '../flow/flow.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import { jsonOrNull, objectsIn } from '../json/unchecked-json.ts'
+import type { Acceptance } from './acceptance.ts'
+import { ownerOf } from './promotion.ts'
 
 type BaselineContract = Pick<BaselineRow, 'type' | 'content'>
 
@@ -144,4 +146,15 @@ function listedItems(manifest: Manifest, list: string): readonly Manifest[] {
 
 function invalid(index: number, message: string): GatewayError {
   return new GatewayError('INVALID_INPUT', undefined, { details: [{ pointer: `/only/${index}`, message }] })
+}
+
+/** Some parts of the offer; calls of other parts stay pending. */
+export async function narrowed(
+  whole: Acceptance,
+  only: readonly string[],
+  flow: Pick<Flow, 'compose'>,
+): Promise<Acceptance> {
+  const { route, before, offered } = whole
+  const { content, isAccepted } = await partialContract(before, offered, only, flow)
+  return { ...whole, after: { type: before.type, content }, isAccepted: isAccepted(ownerOf(route.name)) }
 }

@@ -1,11 +1,12 @@
 /** From candidate to baseline: by a person who names the digest that was reviewed, or by a decision that allows to register it (docs/reference/api.md#baselines). */
-import { canonicalArtifactType, hasFiles } from '../../engine/base.ts'
+import { canonicalArtifactType, hasFiles, LEVELS } from '../../engine/base.ts'
 import type { Artifact, DecisionContext, Envelope } from '../../engine/internal.ts'
 import type { Route } from '../routing/route.ts'
 import { sidecarRoute, type AcceptedRoute } from '../routing/sidecar-route.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import { decidesForAll } from '../callers/rights.ts'
+import type { Flow } from '../flow/flow.ts'
 import type { BaselinesConfig } from './settings.ts'
 import type { BaselineRow, CandidateRow } from '../store/baselines.ts'
 
@@ -96,4 +97,16 @@ export function promotedArtifact(
   const type = canonicalArtifactType(after.type)
   if (type === null) throw new TypeError(`a stored contract is of the unknown type ${after.type}`)
   return { id, type, before: before.content, after: after.content }
+}
+
+/** A change that breaks no caller. */
+export async function isInfoOnly(
+  baseline: BaselineRow,
+  offered: Pick<BaselineRow, 'type' | 'content'>,
+  flow: Pick<Flow, 'compare'>,
+): Promise<boolean> {
+  const comparison = await flow.compare(promotedArtifact(baseline.route, baseline, offered), {})
+  const worst = LEVELS.filter((level) => level !== 'info')
+  if (!comparison.ok || comparison.value.unresolved.length > 0) return false
+  return comparison.value.groups.every(({ level }) => !worst.some((name) => name === level))
 }

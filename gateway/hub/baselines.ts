@@ -3,8 +3,9 @@
  * a change that breaks no caller. The hub checks each of these itself. Every other change is a person's, at the hub.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { contractDigest, isInfoOnly, type BaselinesDeps } from '../baselines/baselines.ts'
+import { contractDigest, type BaselinesDeps } from '../baselines/baselines.ts'
 import { AUTO_PROMOTED, BY_CONFIGURATION, FIRST_USE } from '../baselines/pinning.ts'
+import { isInfoOnly } from '../baselines/promotion.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import { jsonOrNull } from '../json/unchecked-json.ts'
