@@ -67,6 +67,8 @@ class UpstreamPools implements Upstreams {
     max: MAX_NAMED_POOLS,
     dispose: (origin) => origin.close(),
   })
+  /** The policy that checked the addresses of the connections that are open. */
+  #checkedBy: Egress | null = null
 
   constructor(egress: () => Egress) {
     this.#egress = egress
@@ -117,20 +119,34 @@ class UpstreamPools implements Upstreams {
   }
 
   #namedPool(route: UpstreamRoute, origin: string): UndiciPoolType {
+    this.#followPolicy()
     const key = poolKey(route, origin)
     const pool = this.#named.get(key) ?? openPoolFor(origin, route, guardOf(origin, this.#egress))
     this.#named.set(key, pool)
     return pool
   }
 
+  /** A connection to an address that another policy allowed takes no further request; those in flight finish. */
+  #followPolicy(): void {
+    const policy = this.#egress()
+    if (policy === this.#checkedBy) return
+    this.#checkedBy = policy
+    this.#named.clear()
+    for (const key of this.#http2.keys()) if (key.endsWith(GUARDED)) this.#http2.delete(key)
+  }
+
   #http2Origin(route: UpstreamRoute, origin: string): Http2Origin {
+    if (route.upstream === undefined) this.#followPolicy()
     const guard = route.upstream === undefined ? guardOf(origin, this.#egress) : {}
-    const key = `${poolKey(route, origin)} ${guard.lookup === undefined}`
+    const key = `${poolKey(route, origin)}${guard.lookup === undefined ? '' : GUARDED}`
     const known = this.#http2.get(key) ?? openHttp2(origin, route, guard)
     this.#http2.set(key, known)
     return known
   }
 }
+
+/** Ends the keys of connections whose addresses egress has checked. */
+const GUARDED = ' guarded'
 
 /**
  * True where the route asks for HTTP/2, and for requests that only work over it. A signature that covers `:authority`
