@@ -15,6 +15,7 @@ import { createLeaves } from '../tls/leaf-certificates.ts'
 import { takeConnect } from '../listen/connect.ts'
 import { createHttpServer } from '../listen/http-server.ts'
 import { buildPipeline, type Pipeline, type PipelineBuildDeps } from './pipeline-setup.ts'
+import { createOpenTunnels } from '../listen/open-tunnels.ts'
 import { createTransparent, type Transparent } from '../listen/transparent.ts'
 import { createInFlightRequests } from './in-flight-requests.ts'
 import { createTunnels, type Tunnels } from '../upstream/tunnel.ts'
@@ -70,6 +71,7 @@ export function createProxy(deps: ProxyDeps): Proxy {
     leaves: createLeaves(deps),
     egressOf,
     tunnels,
+    openTunnels: createOpenTunnels({ ...deps, egressOf }),
     serve(socket, inbound) {
       pending.delete(socket)
       http.serve(socket, inbound)

@@ -96,12 +96,9 @@ async function admitConnect(
     return refuse(context, socket, { outcome: 'denied', code: 'EGRESS_DENIED', message: way.denial.message })
   }
   if (head.length > 0) socket.unshift(head)
-  if (way.kind === 'tunnel') return tunnelConnect(context, connectionRequest, deps)
-  return interceptConnect(
-    connectionRequest,
-    { caller, keyHash: presentedHash(request.headers), checkedAt: deps.now() },
-    deps,
-  )
+  const holder = { caller, keyHash: presentedHash(request.headers), checkedAt: deps.now() }
+  if (way.kind === 'tunnel') return tunnelConnect(context, connectionRequest, holder, deps)
+  return interceptConnect(connectionRequest, holder, deps)
 }
 
 function interceptConnect(
@@ -117,6 +114,7 @@ function interceptConnect(
 async function tunnelConnect(
   context: RequestContext,
   connectionRequest: ConnectionRequest,
+  holder: KeyHolder,
   deps: ConnectDeps,
 ): Promise<ConnectionOutcome> {
   const { socket } = connectionRequest
@@ -127,7 +125,7 @@ async function tunnelConnect(
     return 'abandoned'
   }
   socket.write(ESTABLISHED)
-  joinTunnel(connectionRequest, destination, deps)
+  joinTunnel(connectionRequest, destination, holder, deps)
   return 'tunnelled'
 }
 

@@ -7,6 +7,7 @@ import { EgressDenied, type Egress, type EgressDenial } from '../upstream/egress
 import type { ErrorCode } from '../errors/errors.ts'
 import type { ListenSettingsInForce } from './settings.ts'
 import { messageOf } from '../errors/startup-error.ts'
+import type { KeyHolder } from '../callers/proxy-auth.ts'
 import type { InboundConnection } from './connection.ts'
 import { recordDenial, recordTunnel, type EgressRecordDeps, type EgressRequest } from '../upstream/egress-record.ts'
 import { firstBytes, greetingOf, readHello } from './first-bytes.ts'
@@ -18,6 +19,7 @@ import { dial, type BeginningCheck, type Tunnels } from '../upstream/tunnel.ts'
 export interface ConnectionDecisionDeps extends EgressRecordDeps, InterceptionDeps {
   readonly egressOf: (settings: Pick<ListenSettingsInForce, 'config'>) => Egress
   readonly tunnels: Tunnels
+  readonly openTunnels: OpenTunnels
   /** Takes a connection that carries HTTP, plaintext or inside TLS. */
   readonly serve: (socket: Socket, inbound: InboundConnection) => void
 }
@@ -26,6 +28,18 @@ export interface ConnectionDecisionDeps extends EgressRecordDeps, InterceptionDe
 export interface ConnectionRequest extends EgressRequest {
   readonly socket: Socket
   readonly settings: Pick<ListenSettingsInForce, 'config'>
+}
+
+export interface OpenTunnel {
+  readonly connectionRequest: ConnectionRequest
+  readonly destination: Socket
+  /** Null: the client could not present a key. */
+  readonly holder: KeyHolder | null
+}
+
+export interface OpenTunnels {
+  /** Ends the tunnel when it would not be opened any more. */
+  follow(tunnel: OpenTunnel): void
 }
 
 /** How a connection request ended; `intercepted` and `tunnelled` connections stay open. */
@@ -95,10 +109,12 @@ function dialFault(error: unknown): ErrorCode {
  * Joins both sides, and refuses TLS to another server than the one the tunnel was opened to: one address may serve many
  * hosts. Clients name the server unless they have its address only. So TLS without a readable server name (too long,
  * too old) is refused when the tunnel was opened to a name. Servers may send first, so their bytes pass meanwhile.
+ * @param holder null: the client could not present a key
  */
 export function joinTunnel(
   connectionRequest: ConnectionRequest,
   destination: Socket,
+  holder: KeyHolder | null,
   deps: ConnectionDecisionDeps,
 ): void {
   const { socket, authority, settings, correlationId } = connectionRequest
@@ -135,6 +151,7 @@ export function joinTunnel(
     }
   }
   deps.tunnels.open(socket, destination, { idleMs: settings.config.egress.idle * 1000, ask })
+  deps.openTunnels.follow({ connectionRequest, destination, holder })
 }
 
 /** TLS that does not begin with a ClientHello hides the server that it asks for. */

@@ -123,7 +123,7 @@ async function goOn(
     destination.destroy()
     return 'abandoned'
   }
-  joinTunnel(connectionRequest, destination, deps)
+  joinTunnel(connectionRequest, destination, null, deps)
   return 'tunnelled'
 }
 

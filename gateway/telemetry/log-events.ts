@@ -134,6 +134,8 @@ export const LOG_EVENTS = {
   'transparent.connection_failed': 'A redirected connection ended in an error of the gateway.',
   'transparent.no_destination': 'A redirected connection was closed, since nothing on it names its destination.',
   'tunnel.no_client_hello': 'A tunnel was closed. The bytes on it are not the begin of TLS.',
+  'tunnel.no_longer_allowed':
+    'A tunnel was closed. Egress denies its destination now, a route names its host, or the key of its client ended.',
   'tunnel.open_failed': 'The destination of a tunnel could not be reached.',
   'tunnel.opened': 'A tunnel to a destination without a route is open. The bytes in it are not judged.',
   'tunnel.server_name_refused': 'A tunnel was closed. The TLS on it names another server than the tunnel, or none.',

@@ -25,6 +25,8 @@ export interface Egress {
    * @param isRouted a route of the configuration names this host
    */
   denialOf(authority: Authority, isRouted: boolean): EgressDenial | null
+  /** @param address that the destination is at, for a connection that is open */
+  addressDenialOf(authority: Authority, address: string): EgressDenial | null
   /** For the sockets of this destination: its name is resolved once, and every address is checked. */
   lookupFor(authority: Authority): LookupFunction
   /** True when the destination may only be tunnelled to, because its clients accept its own certificate only. */
@@ -69,6 +71,12 @@ export function createEgress({ egress, isOwn }: EgressDeps): Egress {
     )
   }
 
+  const addressDenialOf = (authority: Authority, address: string): EgressDenial | null => {
+    const canonical = canonicalAddress(address)
+    if (canonical === null) return denial('special_address', `${address} cannot be checked.`)
+    return addressDenial(authority, canonical, false)
+  }
+
   return {
     denialOf(authority, isRouted) {
       const text = authorityText(authority)
@@ -92,11 +100,10 @@ export function createEgress({ egress, isOwn }: EgressDeps): Egress {
         )
       return byAddress
     },
+    addressDenialOf,
     lookupFor(authority) {
       return guardedLookup((address) => {
-        const canonical = canonicalAddress(address)
-        if (canonical === null) return new EgressDenied(denial('special_address', `${address} cannot be checked.`))
-        const refused = addressDenial(authority, canonical, false)
+        const refused = addressDenialOf(authority, address)
         return refused === null ? null : new EgressDenied(refused)
       })
     },
