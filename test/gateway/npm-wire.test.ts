@@ -185,6 +185,7 @@ for (const [method, path] of [
   ['PUT', '/-/user/org.couchdb.user:agent'],
   ['POST', '/-/npm/v1/security/advisories/bulk'],
   ['DELETE', '/-/user/token/abc'],
+  ['DELETE', '/-/npm/v1/tokens/token/abc'],
 ] as const) {
   test(`${method} ${path} passes`, async (t) => {
     const { proxy, send } = await scene(t)
@@ -200,6 +201,8 @@ for (const [method, path, operation, target] of [
   ['DELETE', '/-/package/pets/dist-tags/next', 'unpublish', 'npm:pets@next'],
   ['POST', '/-/package/pets/access', 'access', 'npm:pets'],
   ['PUT', '/-/team/acme/cats/package', 'access', 'npm:-/team/acme/cats/package'],
+  ['POST', '/-/npm/v1/tokens', 'access', 'npm:-/npm/v1/tokens'],
+  ['POST', '/-/npm/v1/user', 'access', 'npm:-/npm/v1/user'],
   ['POST', '/-/stage/0b9f/approve', 'publish', 'npm:stage/0b9f'],
 ] as const) {
   test(`${method} ${path} needs a receipt for ${operation} of ${target}`, async (t) => {

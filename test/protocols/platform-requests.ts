@@ -470,6 +470,10 @@ const NPM: PlatformRequests = {
       '/-/package/@acme%2fpets/access',
       '/-/package/pets/trust',
       '/-/npm/v1/hooks/hook',
+      '/-/npm/v1/tokens',
+      '/-/npm/v1/tokens/granular',
+      '/-/npm/v1/user',
+      '/-/v1/tokens',
       '/-/not-known',
     ),
     ...json(
@@ -488,9 +492,11 @@ const NPM: PlatformRequests = {
       'POST',
       '/-/npm/v1/security/advisories/bulk',
       '/-/npm/v1/security/audits/quick',
-      '/-/npm/v1/tokens',
       '/-/v1/login',
+      '/-/npm/v1/oidc/token/exchange/package/pets',
     ),
+    ...json('PUT', '/-/user/org.couchdb.user:agent'),
+    ...bare('DELETE', '/-/user/token/abc', '/-/npm/v1/tokens/token/abc'),
   ],
 }
 

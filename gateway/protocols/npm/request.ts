@@ -7,7 +7,7 @@ import { singleSegments, splitSegments } from '../../routing/path-reading.ts'
 import { isRead, matchSegments, basePath } from '../common/request-line.ts'
 
 export type NpmRequest =
-  /** Reads, log-ins, tokens of the caller's own, audits: nothing that others install changes. */
+  /** Reads, log-ins, credentials that are exchanged or given back, audits: nothing that others install changes. */
   | { readonly kind: 'pass' }
   /** The document of a package: a publication, or a change of existing versions. */
   | { readonly kind: 'document'; readonly name: string }
@@ -19,7 +19,7 @@ export type NpmRequest =
   | { readonly kind: 'tag'; readonly name: string; readonly tag: string }
   | { readonly kind: 'tags'; readonly name: string }
   | { readonly kind: 'tag_removal'; readonly name: string; readonly tag: string }
-  /** `subject`: a package, or the path of a team or an organisation. */
+  /** `subject`: a package, or the path of a team, an organisation, or the account of the caller. */
   | { readonly kind: 'owners'; readonly subject: string }
   | { readonly kind: 'unknown'; readonly why: string }
 
@@ -43,10 +43,12 @@ const ROWS: readonly NpmEndpoint[] = [
   { methods: '*', path: '-/v1/login', make: PASS },
   { methods: '*', path: '-/v1/login/*rest', make: PASS },
   { methods: '*', path: '-/v1/done', make: PASS },
-  { methods: '*', path: '-/v1/tokens', make: PASS },
-  { methods: '*', path: '-/npm/v1/user', make: PASS },
-  { methods: '*', path: '-/npm/v1/tokens', make: PASS },
-  { methods: '*', path: '-/npm/v1/tokens/*rest', make: PASS },
+  { methods: 'DELETE', path: '-/npm/v1/tokens/*rest', make: PASS },
+  // A new token publishes wherever its holder is, and a changed password or second factor lets others in.
+  { methods: '*', path: '-/v1/tokens', make: ownersOfPath },
+  { methods: '*', path: '-/npm/v1/user', make: ownersOfPath },
+  { methods: '*', path: '-/npm/v1/tokens', make: ownersOfPath },
+  { methods: '*', path: '-/npm/v1/tokens/*rest', make: ownersOfPath },
   { methods: '*', path: '-/npm/v1/security/*rest', make: PASS },
   { methods: '*', path: '-/npm/v1/oidc/token/exchange/*rest', make: PASS },
   {

@@ -15,7 +15,7 @@ export const NpmSection = strict(
     unpublish: treatment('versions, packages and dist-tags that are taken away (operation unpublish).'),
     deprecate: treatment('versions that are marked as deprecated, or not any more (operation deprecate).'),
     owners: treatment(
-      'owners, access, teams, organisations and trusted publishers: who may publish next (operation access).',
+      'owners, access, teams, organisations, trusted publishers, new tokens and changes of the account: who may publish next (operation access).',
     ),
   },
   'Writes to an npm registry. Publications and moves of dist-tags are always judged by what they change.',
