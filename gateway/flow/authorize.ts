@@ -74,6 +74,8 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   const { stages } = request
   stages?.enter('analyze')
   const input = await gatherInput(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
+  // Comparing may take a minute. The policy in force now decides, not that of the question.
+  if (deps.settings().policy.hash !== settings.policy.hash) return authorize(request, deps, analyst)
   stages?.enter('decide')
   const { decidedOn, verdict, ...approval } = await approved(input, { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }

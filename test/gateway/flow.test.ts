@@ -19,9 +19,9 @@ import { fakeKey, sha256 } from '../fakes/keys.ts'
 
 const logger = createLogger('silent')
 
-function settingsOf(config: Readonly<Record<string, unknown>> = {}) {
+function settingsOf(config: Readonly<Record<string, unknown>> = {}, pack = 'default') {
   const loaded = loadConfig({ environment: {}, value: config })
-  const policy = loadPolicy('default', '.')
+  const policy = loadPolicy(pack, '.')
   assert.ok(loaded.ok && policy.ok)
   const settings = { config: loaded.value.config, policy: policy.value.policy, generation: 1 }
   return () => settings
@@ -111,7 +111,13 @@ describe('a comparison', () => {
 
 const now = (): number => Date.parse('2026-11-21T10:00:00.700Z')
 
-function flowWith(t: TestContext, parts: { record?: (row: DecisionRow) => Promise<void>; sign?: () => never }): Flow {
+interface FlowParts {
+  readonly record?: (row: DecisionRow) => Promise<void>
+  readonly sign?: () => never
+  readonly settings?: ReturnType<typeof settingsOf>
+}
+
+function flowWith(t: TestContext, parts: FlowParts): Flow {
   const key = fakeKey('k1')
   const store = {
     decisions: { record: parts.record ?? (() => Promise.resolve()), history: noAnswer },
@@ -120,7 +126,7 @@ function flowWith(t: TestContext, parts: { record?: (row: DecisionRow) => Promis
     uses: { of: noAnswer },
   }
   const flow = createFlow({
-    settings: settingsOf(),
+    settings: parts.settings ?? settingsOf(),
     store,
     recorder: createRecorder({ settings: settingsOf(), store, signer: parts.sign ?? (() => key.signer), now }),
     inputs: null,
@@ -186,6 +192,16 @@ describe('an authorization', () => {
     const unanswered = flowWith(t, { record })
     await assert.rejects(unanswered.authorize({ ...request, response: noAnswer }), TypeError)
     assert.deepEqual(rows, [])
+  })
+
+  it('is made by the policy in force when it is made, not by that of its question', async (t) => {
+    let settings = settingsOf()
+    const flow = flowWith(t, { settings: () => settings() })
+    const asked = flow.authorize({ ...request, artifacts: [artifact(PETS, PETS_WITHOUT_DELETE)] })
+    settings = settingsOf({}, 'strict')
+    const { verdict } = await asked
+    assert.equal(verdict.policy_hash, settings().policy.hash)
+    assert.equal(verdict.decision, 'BLOCK')
   })
 
   it('of what could not be analysed is a stop with a reason', async (t) => {
