@@ -9,9 +9,11 @@ import type { Call, CallHead } from '../../calls/call.ts'
 import { ConnectRequest, PassingRequest, WriteRequest, type KubernetesDeps } from './actions.ts'
 import { isReview, knownKind } from './kinds.ts'
 import { CONNECT_SUBRESOURCES, readApiPath, resourceText, type ApiPath, type ResourcePath } from './path.ts'
+import { keepsDryRuns } from './dry-run.ts'
 import { faultStatus, statusAnswer } from './status.ts'
 import { readWrite, type Write } from './write.ts'
 import { basisOf, type WriteBasis } from './write-basis.ts'
+import { after } from '../../runtime/awaiting.ts'
 import { isRead, pathOf, callName } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
@@ -27,7 +29,7 @@ export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser<Kub
   }
 }
 
-function recognise(call: Call<KubernetesRoute>, deps: KubernetesDeps): Action {
+function recognise(call: Call<KubernetesRoute>, deps: KubernetesDeps): Action | Promise<Action> {
   const api = apiPathOf(call)
   const isReading = isRead(call.method)
   if (api.kind === 'ambiguous') return refused(call, 400, api.message)
@@ -86,13 +88,20 @@ function isFollowing(target: string): boolean {
   return /[?&](?:watch|follow)=(?:true|1)(?:&|$)/.test(target)
 }
 
-function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps): Action {
+function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps): Action | Promise<Action> {
   const { path, verb } = write
   const named = `${verb} ${resourceText(path)} ${path.namespace ?? ''}/${write.name}`
-  // The API server changes nothing, so there is nothing to authorize.
-  if (write.isDryRun) return new PassingRequest(`${named} (dry run)`, false)
   const basis = basisOf(path, call.route.kubernetes, write.type)
   if (basis === null) return new PassingRequest(named, false)
+  if (!write.isDryRun) return judgedWrite(call, write, basis, deps)
+  // The API server changes nothing, so there is nothing to authorize.
+  return after(keepsDryRuns(call, path, basePathOf(call.route.upstream), deps.cluster), (isKept) =>
+    isKept ? new PassingRequest(`${named} (dry run)`, false) : judgedWrite(call, write, basis, deps),
+  )
+}
+
+function judgedWrite(call: Call<KubernetesRoute>, write: Write, basis: WriteBasis, deps: KubernetesDeps): Action {
+  const { path, verb } = write
   const other = restsOnReceipt(call, write, basis) ? actingAs(call) : null
   if (other !== null) return refused(call, 403, asAnother(other), path)
   const bindsContent = call.route.kubernetes.receipt_binds === 'content'

@@ -1,0 +1,78 @@
+/** Dry runs of APIs that Kubernetes does not bring: whose server does not state that it keeps them, may write. */
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { test, type TestContext } from 'node:test'
+import { listening } from '../fakes/listening.ts'
+import { startProxy } from '../fakes/proxy-under-test.ts'
+
+const API = '/apis/console.example.com/v1'
+const TERMINALS = `${API}/namespaces/shop/terminals`
+const DRY_RUN = { name: 'dryRun', in: 'query', schema: { type: 'string' } }
+
+function described(parameters: unknown, resource = 'terminals'): object {
+  return {
+    openapi: '3.0.0',
+    paths: { [`${API}/namespaces/{namespace}/${resource}/{name}`]: { patch: { parameters } } },
+  }
+}
+
+async function send(proxy: string, method: string, path: string): Promise<number> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+  const body = JSON.stringify(method === 'DELETE' ? { dryRun: ['All'] } : { metadata: { name: 't1' } })
+  return (await fetch(proxy + path, { method, headers: { 'content-type': type }, body })).status
+}
+
+/** A cluster whose aggregated API is described so; null: by nothing. */
+async function cluster(t: TestContext, description: object | null) {
+  const writes: string[] = []
+  const upstream = await listening(
+    t,
+    createServer((request, response) => {
+      const { method = '', url = '' } = request
+      if (method !== 'GET') writes.push(`${method} ${url}`)
+      const isDescription = url === `/openapi/v3${API}`
+      const value = isDescription
+        ? description
+        : url === API
+          ? { resources: [{ name: 'terminals', kind: 'Terminal' }] }
+          : { kind: 'Terminal', metadata: { name: 't1' } }
+      request.resume().on('end', () => {
+        response.writeHead(value === null ? 404 : 200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify(value ?? { kind: 'Status', metadata: {} }))
+      })
+    }),
+  )
+  const route = { name: 'cluster', match: { path: '/' }, upstream, protocol: 'kubernetes' }
+  return { writes, route }
+}
+
+const REQUESTS = [
+  ['POST', `${TERMINALS}?dryRun=All`],
+  ['PUT', `${TERMINALS}/t1?dryRun=All`],
+  ['PATCH', `${TERMINALS}/t1?fieldManager=me&dryRun=All`],
+  ['PATCH', `${TERMINALS}/t1/status?dryRun=All`],
+  ['DELETE', `${TERMINALS}/t1`],
+] as const
+
+for (const [what, description, isKept] of [
+  ['states them', described([DRY_RUN]), true],
+  ['states none', described([]), false],
+  ['states them for another resource', described([DRY_RUN], 'windows'), false],
+  ['states them in a header', described([{ ...DRY_RUN, in: 'header' }]), false],
+  ['is not described', null, false],
+] as const)
+  test(`dry runs of an API that ${what} ${isKept ? 'pass' : 'need a receipt'}`, async (t) => {
+    const { writes, route } = await cluster(t, description)
+    const proxy = await startProxy({ routes: [route] })
+    t.after(() => proxy.close())
+    for (const [method, path] of REQUESTS) assert.equal(await send(proxy.url, method, path), isKept ? 200 : 403, path)
+    assert.deepEqual(writes, isKept ? REQUESTS.map((request) => request.join(' ')) : [])
+  })
+
+test('dry runs of resources that the route does not judge pass, whatever their server states', async (t) => {
+  const { writes, route } = await cluster(t, null)
+  const proxy = await startProxy({ routes: [{ ...route, kubernetes: { receipts: ['workloads'] } }] })
+  t.after(() => proxy.close())
+  for (const [method, path] of REQUESTS) assert.equal(await send(proxy.url, method, path), 200, path)
+  assert.equal(writes.length, REQUESTS.length)
+})
