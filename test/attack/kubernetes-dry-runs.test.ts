@@ -76,3 +76,17 @@ test('dry runs of resources that the route does not judge pass, whatever their s
   for (const [method, path] of REQUESTS) assert.equal(await send(proxy.url, method, path), 200, path)
   assert.equal(writes.length, REQUESTS.length)
 })
+
+for (const [what, description, isKept] of [
+  ['states them', described([DRY_RUN]), true],
+  ['states none', described([]), false],
+] as const)
+  for (const kubernetes of [{ receipt_binds: 'content' }, { contracts: ['terminals.console.example.com'] }])
+    test(`the gateway ${isKept ? 'rehearses' : 'does not rehearse'} a write where the API ${what} (${JSON.stringify(kubernetes)})`, async (t) => {
+      const { writes, route } = await cluster(t, description)
+      const proxy = await startProxy({ routes: [{ ...route, kubernetes }] })
+      t.after(() => proxy.close())
+      const status = await send(proxy.url, 'POST', TERMINALS)
+      assert.equal(status, isKept ? 403 : 503)
+      assert.deepEqual(writes, isKept ? [`POST ${TERMINALS}?dryRun=All`] : [])
+    })

@@ -184,7 +184,7 @@ export class WriteRequest extends JudgedRequest {
       const content = await contentOf(this.call, this.#write, this.#base, this.deps.cluster)
       return [await this.receiptCheck(bound(resource, content, path.subresource), receipts, isWhole)]
     }
-    const { before, after } = await statesOf(this.call, this.#write, this.deps.cluster)
+    const { before, after } = await statesOf(this.call, this.#write, this.#base, this.deps.cluster)
     if (this.#bindsContent) resource = bound(resource, after ?? before, null)
     this.#requireNamed(after)
     this.#judged = after

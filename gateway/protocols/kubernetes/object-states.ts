@@ -8,6 +8,7 @@ import type { Call } from '../../calls/call.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { resourceVersionOf, type KubernetesObject } from './change.ts'
 import type { Cluster, ClusterAnswer } from './cluster.ts'
+import { keepsDryRuns } from './dry-run.ts'
 import { objectPath, resourceText, type ResourcePath } from './path.ts'
 import { receiptsIn } from './receipt-annotations.ts'
 import { isRehearsed, type Write } from './write.ts'
@@ -45,12 +46,13 @@ const MAX_TRIES = 3
  * Rejects with a ClusterRefusal when the API server refuses this caller the read or the write. Rejects with
  * PREFLIGHT_UNDECIDED when the effect of the write is not known.
  */
-export async function statesOf(call: Call, write: Write, cluster: Cluster): Promise<States> {
+export async function statesOf(call: Call, write: Write, base: string, cluster: Cluster): Promise<States> {
   const path = pathOf(call)
   if (write.verb === 'delete') return { before: objectIn(await cluster.read(call, path)), after: null }
-  if (write.path.name === null) return { before: null, after: objectIn(await cluster.rehearse(call)) }
+  const { path: resource } = write
+  if (resource.name === null) return { before: null, after: await rehearsed(call, resource, base, cluster) }
   for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-    const after = objectIn(await cluster.rehearse(call))
+    const after = await rehearsed(call, resource, base, cluster)
     const read = await cluster.read(call, path)
     const before = read.status === 404 ? null : objectIn(read)
     // A dry run answers with the version of the object that it started from.
@@ -74,12 +76,20 @@ export async function contentOf(call: Call, write: Write, base: string, cluster:
   if ((verb === 'delete' || path.subresource === 'eviction') && standing !== null)
     return objectIn(await cluster.read(call, standing))
   // A rehearsal that takes effect would be the write itself, before its verdict.
-  if (path.subresource === null || (verb !== 'create' && isRehearsed(path)))
-    return objectIn(await cluster.rehearse(call))
+  if (path.subresource === null || (verb !== 'create' && isRehearsed(path))) return rehearsed(call, path, base, cluster)
   if (content !== null) return content
   throw new GatewayError(
     'PREFLIGHT_UNDECIDED',
     `Only the request says what ${resourceText(path)} does, and no receipt can be bound to this one (kubernetes.receipt_binds). Send a POST or PUT of JSON, without a query.`,
+  )
+}
+
+/** A rehearsal that takes effect would be the write itself, before its verdict. */
+async function rehearsed(call: Call, path: ResourcePath, base: string, cluster: Cluster): Promise<KubernetesObject> {
+  if (await keepsDryRuns(call, path, base, cluster)) return objectIn(await cluster.rehearse(call))
+  throw new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The server of ${resourceText(path)} does not state in /openapi/v3 that it keeps dry runs, so what this write does is not known before it is done.`,
   )
 }
 
