@@ -54,6 +54,14 @@ class FollowedTunnels implements OpenTunnels {
   async #look(): Promise<void> {
     if (this.#isLooking) return
     this.#isLooking = true
+    try {
+      await this.#lookAtEach()
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
+  async #lookAtEach(): Promise<void> {
     const answers = new Map<string | null, Promise<boolean>>()
     for (const [tunnel, allowedBy] of this.#open) {
       const { config } = this.#deps.settings()
@@ -61,7 +69,6 @@ class FollowedTunnels implements OpenTunnels {
       if (isOpenable) this.#open.set(tunnel, config)
       if (!isOpenable || !(await this.#hasKey(tunnel, answers))) this.#end(tunnel)
     }
-    this.#isLooking = false
   }
 
   #isAllowed({ connectionRequest: { authority }, destination }: OpenTunnel): boolean {
