@@ -152,13 +152,14 @@ export class ObjectGoal {
       isMet: isMatched,
     }))
     const text = nameNode([{ kind: 'types', types: new Set(['string']) }])
-    return solveName([
-      met(text),
-      ...this.#named.map(met),
-      ...named,
-      ...literals,
-      { node: nameNode([exclude(known)]), isMet: false },
-    ])
+    const sought = [met(text), ...this.#named.map(met), ...named, ...literals]
+    // A name that values do not hold by convention shows nothing: another one may do.
+    const excluded = [...known]
+    for (;;) {
+      const name = solveName([...sought, { node: nameNode([exclude(excluded)]), isMet: false }])
+      if (name.kind !== 'sat' || !this.#search.isLeftOut(String(name.value))) return name
+      excluded.push(String(name.value))
+    }
   }
 
   /** Every member that must be there has a value, and there are as many as there must be. */

@@ -293,6 +293,19 @@ suite('inclusion of admitted values', () => {
     }
   })
 
+  test('members that fill an object up have names that somebody sends', () => {
+    const described = { c: string, a: true, b: true, '': true }
+    for (const least of [0, 1, 2, 3, 5]) {
+      for (const condition of [{ dependentRequired: { c: ['x'] } }, { required: ['c'] }]) {
+        const before = { ...condition, minProperties: least }
+        for (const convention of ['described-by-super', 'unnamed-by-sub', 'described-by-sub'] as const) {
+          const { kind } = decide(before, { ...before, properties: described }, { convention })
+          assert.equal(kind, 'refuted', JSON.stringify([convention, before]))
+        }
+      }
+    }
+  })
+
   test('a name that nobody sends by convention does not keep alternatives apart', () => {
     const required = object({ d: {} }, 'd')
     const before = { oneOf: [{ allOf: [string, required] }, {}] }
