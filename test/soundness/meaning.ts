@@ -1,6 +1,6 @@
 /** What a schema admits for those who stand at a surface, where it is no JSON Schema by itself. */
 import type { Dialect } from './dialects.ts'
-import { isKeywords, mapped, without, type Schema } from './schema.ts'
+import { isKeywords, mapped, schemasIn, without, type Schema } from './schema.ts'
 
 /**
  * Who is at a surface. What a `sender` may send breaks when it narrows, what a `reader` gets when it widens; what is `shared`
@@ -29,12 +29,15 @@ function withoutHidden(schema: Schema, dialect: Dialect): Schema {
 
 function withoutMarked(mark: string | null, schema: Schema): Schema {
   if (mark === null || !isKeywords(schema) || !isKeywords(schema.properties)) return schema
-  const absent = Object.entries(schema.properties).flatMap(([name, member]) =>
-    isKeywords(member) && member[mark] === true ? [name] : [],
-  )
+  const absent = Object.entries(schema.properties).flatMap(([name, member]) => (isMarked(mark, member) ? [name] : []))
   if (absent.length === 0) return schema
   const required = Array.isArray(schema.required)
     ? { required: schema.required.filter((name) => !absent.includes(String(name))) }
     : {}
   return { ...schema, properties: without(schema.properties, ...absent), ...required }
+}
+
+/** Of several marks that apply to one value, one suffices (JSON Schema Validation 2020-12 §9.4). */
+function isMarked(mark: string, member: unknown): boolean {
+  return isKeywords(member) && (member[mark] === true || schemasIn(member.allOf).some((part) => isMarked(mark, part)))
 }
