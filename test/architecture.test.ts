@@ -367,6 +367,32 @@ test('exports are named, and only what Node can erase is written', () => {
   assert.deepEqual(broken, [])
 })
 
+/** Names of declarations at the top of a file, with the files that declare them. */
+function declarations(files: readonly Source[], pattern: RegExp): ReadonlyMap<string, readonly string[]> {
+  const found = files.flatMap(({ path, code }) => [...code.matchAll(pattern)].map(([, name = '']) => ({ name, path })))
+  return new Map(
+    [...Map.groupBy(found, ({ name }) => name)].map(([name, at]) => [name, [...new Set(at.map(({ path }) => path))]]),
+  )
+}
+
+test('a type name is declared in one file', () => {
+  // That file holds sources of other programs as text.
+  const own = product.filter(({ path }) => path !== 'gateway/api/framework-snippets.ts')
+  const types = declarations(own, /^(?:export )?(?:abstract )?(?:interface|type|class) (\w+)/gm)
+  assert.ok(types.size > 2000, 'types are found')
+  const twice = [...types].filter(([, paths]) => paths.length > 1)
+  assert.deepEqual(Object.fromEntries(twice), {})
+})
+
+test('every value that a file exports is used by another', () => {
+  const values = declarations(product, /^export (?:async )?(?:const|function\*?|class) (\w+)/gm)
+  assert.ok(values.size > 2000, 'values are found')
+  const words = sources.flatMap(({ code }) => [...new Set(code.match(/\w+/g))])
+  const files = Map.groupBy(words, (word) => word)
+  const unused = [...values].filter(([name, paths]) => (files.get(name)?.length ?? 0) <= paths.length)
+  assert.deepEqual(Object.fromEntries(unused), {})
+})
+
 test('no check is switched off in a source', () => {
   const suppressed = /@ts-(?:ignore|nocheck|expect-error)|(?:oxlint|eslint)-disable/
   const self = 'test/architecture.test.ts'

@@ -10,7 +10,7 @@ import { isJsonText } from './document.ts'
 import { endOfString } from './json-strings.ts'
 import { yamlNumbers, type WrittenNumber } from './yaml-numbers.ts'
 
-export interface SeparatedNumbers {
+interface SeparatedNumbers {
   /** The same texts, in which no two different numbers are one double. */
   readonly texts: readonly string[]
   /** By the text of a double in them, the number as it was written. Only those that differ from it. */

@@ -7,13 +7,13 @@ import { hasMeaningfulSibling, type SchemaSource } from '../schema/source.ts'
 
 const MAX_NESTED = 16
 
-interface Documents extends Pick<SchemaSource, 'dialect' | 'resolve'> {
+interface FollowedSchemas extends Pick<SchemaSource, 'dialect' | 'resolve'> {
   /** The object itself, or the target of its `$ref`; null if there is none. */
   follow(located: Located): Located | null
 }
 
 /** The shared schemas of one file. Keys are pointers with the files that they lead into. */
-interface Family {
+interface SchemaFamily {
   /** The schemas themselves, where a name stands for another file's as well. */
   readonly members: ReadonlySet<string>
   /** Names of those that inherit from a schema directly. */
@@ -21,10 +21,10 @@ interface Family {
 }
 
 export class Inheritance {
-  readonly #documents: Documents
-  readonly #families = new Map<string, Family>()
+  readonly #documents: FollowedSchemas
+  readonly #families = new Map<string, SchemaFamily>()
 
-  constructor(documents: Documents) {
+  constructor(documents: FollowedSchemas) {
     this.#documents = documents
   }
 
@@ -36,7 +36,7 @@ export class Inheritance {
     return [...new Set(families.flatMap(({ children }) => children.get(pointer) ?? []))]
   }
 
-  #familyOf(document: string): Family {
+  #familyOf(document: string): SchemaFamily {
     const known = this.#families.get(document)
     if (known !== undefined) return known
     const family = this.#collect(document)
@@ -44,7 +44,7 @@ export class Inheritance {
     return family
   }
 
-  #collect(document: string): Family {
+  #collect(document: string): SchemaFamily {
     const children = new Map<string, string[]>()
     const pointers = new Map<string, string>()
     const selecting: string[] = []
@@ -108,7 +108,7 @@ function below(
   selecting: readonly string[],
   children: ReadonlyMap<string, readonly string[]>,
   pointers: ReadonlyMap<string, string>,
-): Family['children'] {
+): SchemaFamily['children'] {
   const kept = new Map<string, readonly string[]>()
   const open = [...selecting]
   for (let pointer = open.pop(); pointer !== undefined; pointer = open.pop()) {

@@ -12,7 +12,7 @@ import { rewriteReferences } from './rewritten-references.ts'
 import { isAbsolute, relativePath } from './uri.ts'
 
 /** A document with the files that it refers to. */
-export interface Contents {
+interface Contents {
   readonly root: unknown
   readonly files: FurtherDocuments
 }
@@ -56,19 +56,19 @@ function withTargets(contents: Contents, { root, malformed, resolve }: Referring
   return changed
 }
 
-interface Holder extends Located {
+interface ObjectPart extends Located {
   readonly value: JsonRecord
 }
 
 /** The object with the reference, if that is what is malformed: it is the part itself, or a map with a text in it. */
-function holderOf({ value, at, document }: Located): Holder | null {
+function holderOf({ value, at, document }: Located): ObjectPart | null {
   if (isRecord(value)) return typeof value['$ref'] === 'string' ? { value, at, document } : null
   const isInMap = at.step === '$ref' && at.parent !== null && typeof value === 'string'
   return isInMap ? { value: { $ref: value }, at: at.parent, document } : null
 }
 
 /** What is next to the reference stays. */
-function mergedTarget(holder: Holder, target: Located): MakePart {
+function mergedTarget(holder: ObjectPart, target: Located): MakePart {
   const value =
     target.document === holder.document ? target.value : rewriteReferences(target.value, movesBetween(target, holder))
   return (held) => {

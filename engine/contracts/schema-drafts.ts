@@ -60,7 +60,7 @@ function isFragment(value: unknown): boolean {
 }
 
 /** How the schemas of one draft are read. */
-interface Reading {
+interface DraftReading {
   /** Null: any of them may be defined. */
   readonly draft: Draft | null
   /** Whether the keywords count that only earlier drafts have. */
@@ -96,7 +96,10 @@ export function withOwnDraft(root: unknown, dialect: SchemaDialect): unknown {
   return draft === null ? root : known(root, readingOf(draft, { dialect, isStrict: false }))
 }
 
-function readingOf(stated: string | null, { dialect, isStrict }: Pick<Reading, 'dialect' | 'isStrict'>): Reading {
+function readingOf(
+  stated: string | null,
+  { dialect, isStrict }: Pick<DraftReading, 'dialect' | 'isStrict'>,
+): DraftReading {
   const own = stated === null ? dialect : dialectOf(stated)
   const differing = own === 'json-schema' ? 'counted' : 'ignored'
   const siblings = own === dialect ? 'as in the document' : differing
@@ -108,7 +111,7 @@ export function draftHas(stated: string | null, keyword: string, value: unknown)
   return isKnown(keyword, value, readingOf(stated, { dialect: dialectOf(stated), isStrict: true }))
 }
 
-function isKnown(keyword: string, value: unknown, { draft, isStrict }: Reading): boolean {
+function isKnown(keyword: string, value: unknown, { draft, isStrict }: DraftReading): boolean {
   if (draft === null) return true
   const age = DRAFTS.indexOf(draft)
   const since = FIRST_DRAFT.get(keyword)
@@ -121,7 +124,7 @@ function isKnown(keyword: string, value: unknown, { draft, isStrict }: Reading):
 const FIRST_DRAFT = new Map(INTRODUCED.flatMap(([draft, keywords]) => keywords.map((name) => [name, draft] as const)))
 const LIMITS = Map.groupBy(LIMITED, ([keyword]) => keyword)
 
-function known(schema: unknown, reading: Reading, isRoot = true): unknown {
+function known(schema: unknown, reading: DraftReading, isRoot = true): unknown {
   if (Array.isArray(schema)) return schema.map((item: unknown) => known(item, reading, false))
   if (!isRecord(schema)) return schema
   // A schema may state a draft of its own.
@@ -139,7 +142,7 @@ function known(schema: unknown, reading: Reading, isRoot = true): unknown {
 }
 
 /** The schema with the siblings of its `$ref` in the form of the document's draft. Pointers into `allOf` stay as they are. */
-function withSiblings(schema: JsonRecord, { siblings }: Reading): JsonRecord {
+function withSiblings(schema: JsonRecord, { siblings }: DraftReading): JsonRecord {
   if (siblings === 'as in the document' || typeof schema['$ref'] !== 'string') return schema
   if (siblings === 'ignored')
     return Object.fromEntries(Object.entries(schema).filter(([name]) => SILENT_SIBLINGS.has(name)))

@@ -9,7 +9,7 @@ import { lookupTable } from '../common/lookup-table.ts'
 import { nearest } from '../common/suggestion.ts'
 
 /** What an option must be: for people, and as a test. */
-interface Form {
+interface OptionForm {
   readonly wanted: string
   fits(value: unknown): boolean
 }
@@ -28,9 +28,9 @@ const STABILITIES = ['draft', 'alpha', 'beta', 'stable']
 const REQUIRED_LIMITS = ['maxLength', 'maxDepth', 'maxAliases', 'maxExpansion']
 const LIMITS = [...REQUIRED_LIMITS, 'maxValues', 'maxParsedBytes']
 
-const TEXT: Form = { wanted: 'text', fits: isText }
-const DAYS: Form = { wanted: 'a whole number of days', fits: isCount }
-const FLAG: Form = { wanted: 'true or false', fits: (value) => typeof value === 'boolean' }
+const TEXT: OptionForm = { wanted: 'text', fits: isText }
+const DAYS: OptionForm = { wanted: 'a whole number of days', fits: isCount }
+const FLAG: OptionForm = { wanted: 'true or false', fits: (value) => typeof value === 'boolean' }
 
 const OPTION_FORMS = lookupTable({
   limits: { wanted: `an object with the numbers ${REQUIRED_LIMITS.join(', ')}`, fits: areLimits },
@@ -50,7 +50,7 @@ const OPTION_FORMS = lookupTable({
   case_insensitive_headers: FLAG,
   attributes: { wanted: 'a list of names', fits: (value) => Array.isArray(value) && value.every(isText) },
   files: { wanted: 'an object with base and head, each with texts by path', fits: areFiles },
-} satisfies Readonly<Record<keyof CompareOptions, Form>>)
+} satisfies Readonly<Record<keyof CompareOptions, OptionForm>>)
 
 function areLimits(value: unknown): boolean {
   return (

@@ -41,7 +41,7 @@ export function furtherPaths(
   return { named, joined: withPaths(named), loose: withPaths([...new Set(others)]) }
 }
 
-function isNamed({ member, text }: PlacedText): boolean {
+function isNamed({ member, text }: MemberText): boolean {
   return PLACE.test(member) || PATH_FORM.test(text.trim())
 }
 
@@ -72,16 +72,16 @@ const HOW: ReadonlySet<string> = new Set([
   ...(['owner', 'repo', 'branch', 'ref', 'sha'] as const),
 ])
 
-interface PlacedText {
+interface MemberText {
   readonly member: string
   readonly text: string
 }
 
 const MAX_DEPTH = 64
 
-function placedTexts(value: unknown, member: string, depth: number): readonly PlacedText[] {
+function placedTexts(value: unknown, member: string, depth: number): readonly MemberText[] {
   if (depth > MAX_DEPTH) return []
-  const within = (inner: unknown, name: string): readonly PlacedText[] => placedTexts(inner, name, depth + 1)
+  const within = (inner: unknown, name: string): readonly MemberText[] => placedTexts(inner, name, depth + 1)
   if (typeof value === 'string') {
     const read = /^\s*[[{]/.test(value) ? readJson(value, DEFAULT_DOCUMENT_LIMITS) : null
     return read?.ok === true ? within(read.value, member) : [{ member, text: value }]

@@ -139,7 +139,7 @@ function optionsMistake(options: unknown): string | null {
   return isRoot ? null : 'The option root of a guard must be the path of a folder.'
 }
 
-type Refused = Extract<GuardOutcome<unknown>, { readonly executed: false }>
+type RefusedRun = Extract<GuardOutcome<unknown>, { readonly executed: false }>
 
 async function runUnjudged(run: Run): Promise<GuardOutcome<unknown>> {
   return { executed: true, result: await run(), verdict: { kind: 'UNJUDGED' } }
@@ -211,14 +211,14 @@ function fromRoot(path: string, root: string | undefined): string {
   return here === there ? whole.slice(folder.length + 1) : path
 }
 
-interface Judged {
+interface PermittedCall {
   readonly artifacts: readonly Artifact[]
   readonly permission: Extract<Permission, { readonly proceed: true }>
   readonly decisionId: string
 }
 
 /** Never rejects: a failure on the way to a permission is a refusal. */
-async function judgeChange(change: FileChange, options: GuardOptions): Promise<Judged | Refused> {
+async function judgeChange(change: FileChange, options: GuardOptions): Promise<PermittedCall | RefusedRun> {
   try {
     const prior = (await options.readFile?.(change.path)) ?? null
     const artifacts = artifactsFor(change, prior, options)
@@ -277,7 +277,11 @@ function isAuthorized(value: unknown): boolean {
 }
 
 /** The contract before and after: the whole file if it can be read, else the two sides of the edit. */
-function artifactsFor(change: FileChange, prior: string | null, options: GuardOptions): readonly Artifact[] | Refused {
+function artifactsFor(
+  change: FileChange,
+  prior: string | null,
+  options: GuardOptions,
+): readonly Artifact[] | RefusedRun {
   const { path } = change
   if (prior === null)
     return change.kind === 'edit'
@@ -292,7 +296,7 @@ function artifactsFor(change: FileChange, prior: string | null, options: GuardOp
     : blockedCall(edited.problem)
 }
 
-function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions): readonly Artifact[] | Refused {
+function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions): readonly Artifact[] | RefusedRun {
   const artifacts: Artifact[] = []
   for (const artifact of untyped) {
     const type = typedArtifact(artifact, options)
@@ -363,6 +367,6 @@ function executionEvent({ decisionId, correlationId }: Warned, type: 'started' |
   }
 }
 
-function blockedCall(why: Reason): Refused {
+function blockedCall(why: Reason): RefusedRun {
   return { executed: false, verdict: { kind: 'BLOCK', decisionId: null, reason: why } }
 }

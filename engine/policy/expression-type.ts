@@ -77,7 +77,7 @@ const CONSTANTS: Readonly<Record<string, ExpressionType | undefined>> = lookupTa
   nullValue: 'null',
 })
 
-type Call = Extract<NonNullable<Expression>['exprKind'], { readonly case: 'callExpr' }>['value']
+type CalledExpression = Extract<NonNullable<Expression>['exprKind'], { readonly case: 'callExpr' }>['value']
 
 const LOGIC: ReadonlyMap<string, string> = new Map([
   ['_&&_', '&&'],
@@ -96,7 +96,7 @@ const EQUALITY: ReadonlyMap<string, string> = new Map([
 ])
 const TEXT_FUNCTIONS: ReadonlySet<string> = new Set(['startsWith', 'endsWith', 'contains', 'matches'])
 
-function typeOfCall({ function: name, target, args }: Call, typing: Typing): ExpressionType | null {
+function typeOfCall({ function: name, target, args }: CalledExpression, typing: Typing): ExpressionType | null {
   const types = args.map((argument) => typeIn(argument, typing))
   const [before = null, after = null] = types
   const targetType = typeIn(target, typing)

@@ -113,12 +113,12 @@ function compareRequired({ before, after, base, head, sources, add: say }: Exami
   }
 }
 
-interface RequiredNames {
+interface RequiredOnSides {
   readonly base: ReadonlySet<string>
   readonly head: ReadonlySet<string>
 }
 
-function requiredOnSides(base: JsonRecord, head: JsonRecord): RequiredNames {
+function requiredOnSides(base: JsonRecord, head: JsonRecord): RequiredOnSides {
   return { base: namesRequiredBy(base), head: namesRequiredBy(head) }
 }
 
@@ -131,7 +131,7 @@ function namesRequiredBy({ required }: JsonRecord): ReadonlySet<string> {
 /** @param base the schema of the property on that side; null where there is none */
 function propertyFacts(
   name: string,
-  required: RequiredNames,
+  required: RequiredOnSides,
   base: JsonRecord | null,
   head: JsonRecord | null,
 ): PropertyFacts {

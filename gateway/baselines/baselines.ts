@@ -122,7 +122,7 @@ interface Pinning {
 /** Minimum time between two writes of a candidate. */
 const CANDIDATE_MS = 1000
 
-export class Baselines implements BaselineService {
+export class RouteBaselines implements BaselineService {
   readonly #deps: BaselinesDeps
   readonly #changes: Store['changes']
   readonly #pinned = new Map<string, Pin>()

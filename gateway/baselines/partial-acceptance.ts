@@ -42,7 +42,7 @@ interface PartialContract {
 }
 
 /** @param only e.g. `tool:search`, `operation:getOrder`. @throws GatewayError INVALID_INPUT */
-export async function partialContract(
+async function partialContract(
   baseline: BaselineContract,
   candidate: BaselineContract,
   only: readonly string[],

@@ -11,7 +11,7 @@ import {
   Promotion,
 } from '../api/routes/baselines.ts'
 import { nullable } from '../api/schemas/shapes.ts'
-import { Baselines, type BaselineService, type BaselineText, type BaselineView } from '../baselines/baselines.ts'
+import { RouteBaselines, type BaselineService, type BaselineText, type BaselineView } from '../baselines/baselines.ts'
 import { promotedArtifact } from '../baselines/promotion.ts'
 import { LOCAL_TENANT } from '../callers/api-keys.ts'
 import { GatewayError } from '../errors/errors.ts'
@@ -134,7 +134,7 @@ export function withBaselines<T>(
   io: CommandIo,
   work: (baselines: BaselineService, store: Store) => Promise<T>,
 ): Promise<T> {
-  return withLocalFlow(args, io, (parts) => work(new Baselines(parts), parts.store))
+  return withLocalFlow(args, io, (parts) => work(new RouteBaselines(parts), parts.store))
 }
 
 /** Null: there is no candidate. */

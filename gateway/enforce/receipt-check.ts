@@ -124,7 +124,7 @@ const USED: PresentedDeps['store'] = {
   receipts: { state: () => Promise.resolve('consumed'), consume: () => Promise.resolve(false) },
 }
 
-interface Attempt {
+interface ReceiptAttempt {
   readonly context: IntendedContext
   readonly artifacts: RequiredReceipt['artifacts']
   /** False when the content of the change is not completely known: no receipt can be checked against it. */
@@ -136,7 +136,7 @@ async function attemptOf(
   resource: JudgedResource,
   change: CallChange | null,
   { fingerprint }: ReceiptGateDeps,
-): Promise<Attempt> {
+): Promise<ReceiptAttempt> {
   const { repository = null, branch = null, pull_request = null, base = null, head = null } = resource.place ?? {}
   // base and head are names of refs, which move; the fingerprint covers their content. Without a fingerprint only the
   // names identify it.

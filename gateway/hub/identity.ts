@@ -26,7 +26,7 @@ export interface HubIdentity {
   readonly endsAt: number | null
 }
 
-interface HubRequest extends Pick<IncomingMessage, 'headers'> {
+interface IncomingHubRequest extends Pick<IncomingMessage, 'headers'> {
   readonly socket: unknown
 }
 
@@ -45,7 +45,7 @@ const LONGEST_CREDENTIAL = 16_384
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA']
 
 /** The caller of a request. Rejects with UNAUTHENTICATED, FORBIDDEN, or STORE_UNAVAILABLE. */
-export async function identifyHubCaller(request: HubRequest, deps: IdentityDeps): Promise<HubIdentity> {
+export async function identifyHubCaller(request: IncomingHubRequest, deps: IdentityDeps): Promise<HubIdentity> {
   const credential = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1]
   if (credential !== undefined && credential.length <= LONGEST_CREDENTIAL) {
     if (credential.startsWith(HUB_KEY_PREFIX)) return identityOfKey(credential, deps.settings())

@@ -36,7 +36,7 @@ export interface ServingGateway {
   readonly config: string | null
 }
 
-export function servingFile(dataDir: string): string {
+function servingFile(dataDir: string): string {
   return join(dataDir, 'serving.json')
 }
 

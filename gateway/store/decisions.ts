@@ -1,6 +1,5 @@
 /** The ledger of decisions: rows that are written once and never change. */
-import type { Decision, ExecutionAction } from '../../engine/internal.ts'
-import type { ReceiptState } from './receipts.ts'
+import type { Decision, ExecutionAction, ReceiptState } from '../../engine/internal.ts'
 
 /**
  * The members by which a later decision supersedes an earlier one (docs/reference/hashes.md#scope-key), joined into one text.

@@ -1,7 +1,6 @@
 /** Receipts after they were issued: their states, the lists that publish those states, and the public keys to verify them with. */
+import type { ReceiptState } from '../../engine/internal.ts'
 import { recordIn } from '../json/unchecked-json.ts'
-
-export type ReceiptState = 'current' | 'superseded' | 'revoked' | 'consumed'
 
 /** Who ended a receipt, when and why. */
 export interface ReceiptEnd {

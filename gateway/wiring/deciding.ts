@@ -3,7 +3,7 @@ import type { ArtifactType } from '../../engine/internal.ts'
 import { protocolSettings } from '../protocols/settings.ts'
 import type { Protocol } from '../routing/route.ts'
 import type { Writable } from 'node:stream'
-import { Baselines, type BaselineService } from '../baselines/baselines.ts'
+import { RouteBaselines, type BaselineService } from '../baselines/baselines.ts'
 import { startWatcher, type Watcher } from '../baselines/watcher.ts'
 import { createBreakGlass, type BreakGlass } from '../break-glass/break-glass.ts'
 import type { LiveSettings } from '../config/live-settings.ts'
@@ -91,7 +91,7 @@ export async function startDeciding(options: PartsOptions): Promise<Deciding> {
   const place = placeOfStore(settings().config)
   const monitoring = await startMonitoring(options, place)
   const announce = (candidate: CandidateAnnouncement) => monitoring.announce(candidate)
-  const baselines = new Baselines({ settings, flow, store, metrics, logger, now, announce })
+  const baselines = new RouteBaselines({ settings, flow, store, metrics, logger, now, announce })
   const watcher = startWatcher({ settings, contractTypeOf, baselines, flow, metrics, logger, now })
   closers.push(() => watcher.close())
   const breakGlass = createBreakGlass({ store, metrics, logger, now })

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { Baselines, contractDigest, type OfferedContract } from '../../gateway/baselines/baselines.ts'
+import { RouteBaselines, contractDigest, type OfferedContract } from '../../gateway/baselines/baselines.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import type { Config } from '../../gateway/config/schema.ts'
 import { GatewayError } from '../../gateway/errors/errors.ts'
@@ -42,7 +42,7 @@ async function scene(t: TestContext) {
   const store = await openStore(earlier)
   t.after(() => store.close())
   let config = earlier
-  const baselines = new Baselines({
+  const baselines = new RouteBaselines({
     settings: () => ({ config }),
     flow: scriptedFlow({ decide: () => 'ALLOW' }),
     store,

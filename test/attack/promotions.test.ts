@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { suite, test, type TestContext } from 'node:test'
 import { ok } from '../../engine/internal.ts'
 import {
-  Baselines,
+  RouteBaselines,
   contractDigest,
   type BaselineService,
   type OfferedContract,
@@ -115,7 +115,7 @@ async function race(t: TestContext, contractSettings: object): Promise<Race> {
       },
     },
   }
-  const baselines = new Baselines({
+  const baselines = new RouteBaselines({
     settings: () => ({ config, generation: 1 }),
     flow: scriptedFlow({ decide: () => 'ALLOW', compare: () => Promise.resolve(ok(NO_CHANGE)) }),
     store: overtaken,

@@ -7,7 +7,7 @@ import type { CompiledPolicy } from '../../engine/internal.ts'
 import { configInputSchema } from '../../gateway/config/input-schema.ts'
 import { createApi } from '../../gateway/api/serving/listener.ts'
 import { bodyPace, createBodies } from '../../gateway/listen/bodies.ts'
-import { Baselines, type BaselineService } from '../../gateway/baselines/baselines.ts'
+import { RouteBaselines, type BaselineService } from '../../gateway/baselines/baselines.ts'
 import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { createRecorder } from '../../gateway/flow/recorder.ts'
@@ -109,7 +109,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
     now,
     output,
   })
-  const baselines = new Baselines({ settings, flow, store, metrics, logger, now })
+  const baselines = new RouteBaselines({ settings, flow, store, metrics, logger, now })
   const breakGlass = createBreakGlass({ store, metrics, logger, now })
   const statusLists = createStatusPublisher({ store, signer: () => keys.signer(), config: () => config, now })
   const receiptChanged = (id: string): void => {

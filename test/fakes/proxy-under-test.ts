@@ -6,7 +6,7 @@ import { Writable } from 'node:stream'
 import type { Decision } from '../../engine/internal.ts'
 import { bodyPace, createBodies, type BodyMemory } from '../../gateway/listen/bodies.ts'
 import { createMemoryBudget } from '../../gateway/runtime/memory-budget.ts'
-import { Baselines, type BaselineService } from '../../gateway/baselines/baselines.ts'
+import { RouteBaselines, type BaselineService } from '../../gateway/baselines/baselines.ts'
 import { createBreakGlass } from '../../gateway/break-glass/break-glass.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import type { Config } from '../../gateway/config/schema.ts'
@@ -114,7 +114,7 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyUnderTest>
     output: options.output ?? eventLines(events),
   })
   await monitoring.start()
-  const baselines = new Baselines({ settings, flow, store: faultyStore, metrics, logger, now })
+  const baselines = new RouteBaselines({ settings, flow, store: faultyStore, metrics, logger, now })
   const breakGlass = createBreakGlass({ store: faultyStore, metrics, logger, now })
   const keys = { keySet: () => new Map() }
   const consumers = await createConsumerObserver({ settings, store: faultyStore, logger, now })

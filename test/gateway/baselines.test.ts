@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test'
 import { ok, type Decision, type FindingGroup, type Level } from '../../engine/internal.ts'
 import {
   contractDigest,
-  Baselines,
+  RouteBaselines,
   type BaselineService,
   type OfferedContract,
 } from '../../gateway/baselines/baselines.ts'
@@ -64,7 +64,7 @@ async function start(t: TestContext, options: BenchOptions = {}): Promise<Bench>
     compare: () => Promise.resolve(ok({ ...EMPTY, groups: (options.changes ?? []).map(groupOf) })),
   })
   const make = (): BaselineService =>
-    new Baselines({
+    new RouteBaselines({
       settings: () => ({ config, generation: 1 }),
       flow,
       store,

@@ -24,7 +24,7 @@ import {
   type GraphqlSchema,
   type InputValue,
   type NamedType,
-  type Reference,
+  type NamedReference,
   type RootKind,
   type TypeKind,
 } from './schema.ts'
@@ -74,7 +74,7 @@ class IntrospectionReader {
   read(schema: Located): Omit<GraphqlSchema, 'hasUsages' | 'positionOf'> {
     const types = this.#byName(schema, 'types', (item) => this.#type(item), 'required')
     const directives = this.#byName(schema, 'directives', (item) => this.#directive(item))
-    const roots = ROOT_KINDS.flatMap((kind): [RootKind, Reference][] => {
+    const roots = ROOT_KINDS.flatMap((kind): [RootKind, NamedReference][] => {
       const root = memberOf(schema, `${kind}Type`)
       const name = root === null ? null : textAt(root.value, 'name')
       return root === null || name === null ? [] : [[kind, { name, mark: pointerOf(root.at) }]]
@@ -162,7 +162,7 @@ class IntrospectionReader {
     return ''
   }
 
-  #references(owner: Located, member: string): ReadonlyMap<string, Reference> {
+  #references(owner: Located, member: string): ReadonlyMap<string, NamedReference> {
     return this.#byName(owner, member, (item) => ({ name: nameMember(item), mark: pointerOf(item.at) }))
   }
 

@@ -36,7 +36,7 @@ export interface Field extends Deprecable {
 }
 
 /** A name that an element refers to: an interface, a union member, a directive location, a root type. */
-export interface Reference {
+export interface NamedReference {
   readonly name: string
   readonly mark: Mark
 }
@@ -49,12 +49,12 @@ export interface ScalarType extends Element {
 export interface CompositeType extends Element {
   readonly kind: 'object' | 'interface'
   readonly fields: ReadonlyMap<string, Field>
-  readonly interfaces: ReadonlyMap<string, Reference>
+  readonly interfaces: ReadonlyMap<string, NamedReference>
 }
 
 export interface UnionType extends Element {
   readonly kind: 'union'
-  readonly members: ReadonlyMap<string, Reference>
+  readonly members: ReadonlyMap<string, NamedReference>
 }
 
 export interface EnumType extends Element {
@@ -74,7 +74,7 @@ export type TypeKind = NamedType['kind']
 
 export interface DirectiveDefinition extends Deprecable {
   readonly arguments: ReadonlyMap<string, InputValue>
-  readonly locations: ReadonlyMap<string, Reference>
+  readonly locations: ReadonlyMap<string, NamedReference>
   readonly isRepeatable: boolean
 }
 
@@ -84,7 +84,7 @@ export type RootKind = (typeof ROOT_KINDS)[number]
 export interface GraphqlSchema {
   /** The schema itself: its description and the directives on it. */
   readonly schema: Element
-  readonly roots: ReadonlyMap<RootKind, Reference>
+  readonly roots: ReadonlyMap<RootKind, NamedReference>
   readonly types: ReadonlyMap<string, NamedType>
   readonly directives: ReadonlyMap<string, DirectiveDefinition>
   /** False for introspection, which does not contain applied directives: their absence then has no meaning. */

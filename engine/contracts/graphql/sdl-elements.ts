@@ -23,7 +23,7 @@ import type {
   Field,
   InputValue,
   NamedType,
-  Reference,
+  NamedReference,
   TypeKind,
 } from './schema.ts'
 import { readApplied, type Imports } from './usages.ts'
@@ -70,7 +70,7 @@ export class SdlElements {
   directive(definition: DirectiveDefinitionNode, extensions: readonly DirectiveExtensionNode[]): DirectiveDefinition {
     const name = definition.name.value
     const applied = [definition, ...extensions].map(({ directives }) => readApplied(directives, this.#imports))
-    const locations = definition.locations.map((node): [string, Reference] => [
+    const locations = definition.locations.map((node): [string, NamedReference] => [
       node.value,
       { name: node.value, mark: startOffset(node) },
     ])
@@ -123,7 +123,7 @@ export class SdlElements {
     return items
   }
 
-  #references(owner: string, nodes: readonly NamedTypeNode[]): ReadonlyMap<string, Reference> {
+  #references(owner: string, nodes: readonly NamedTypeNode[]): ReadonlyMap<string, NamedReference> {
     return this.#byName(owner, nodes, (node) => ({ name: node.name.value, mark: startOffset(node) }))
   }
 }

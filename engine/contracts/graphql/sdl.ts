@@ -28,7 +28,7 @@ import {
   type Element,
   type GraphqlSchema,
   type NamedType,
-  type Reference,
+  type NamedReference,
   type RootKind,
   type TypeKind,
 } from './schema.ts'
@@ -194,8 +194,8 @@ class SdlReader {
   }
 
   /** Without a schema definition the types named Query, Mutation and Subscription are the roots (GraphQL §3.3.1). */
-  #roots(types: ReadonlyMap<string, NamedType>): ReadonlyMap<RootKind, Reference> {
-    const roots = new Map<RootKind, Reference>()
+  #roots(types: ReadonlyMap<string, NamedType>): ReadonlyMap<RootKind, NamedReference> {
+    const roots = new Map<RootKind, NamedReference>()
     for (const { operationTypes = [] } of this.#schemas) {
       for (const { operation, type } of operationTypes) {
         const first = roots.get(operation)

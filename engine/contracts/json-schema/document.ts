@@ -24,7 +24,7 @@ export interface JsonSchemaContract {
 }
 
 /** Leaves out what only other drafts have, for two sides that state different ones. */
-export interface SchemaReading extends CompareOptions {
+interface SchemaDocumentOptions extends CompareOptions {
   readonly isStrict?: boolean
 }
 
@@ -32,7 +32,7 @@ export interface SchemaReading extends CompareOptions {
 export function readJsonSchema(
   text: string,
   side: 'base' | 'head',
-  options: SchemaReading,
+  options: SchemaDocumentOptions,
 ): Result<JsonSchemaContract | null> {
   if (text === '') return ok(null)
   const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS

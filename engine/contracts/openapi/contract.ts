@@ -24,10 +24,10 @@ export interface PathItem {
   readonly path: string
   readonly located: Located
   readonly parameters: readonly Parameter[]
-  readonly operations: ReadonlyMap<string, Operation>
+  readonly operations: ReadonlyMap<string, ApiOperation>
 }
 
-export interface Operation {
+export interface ApiOperation {
   /** As it is sent. */
   readonly method: string
   readonly located: Located
@@ -101,7 +101,7 @@ export function readPathItem(contract: OpenApiContract, path: string, located: L
   const own = hasSiblings(located.value) ? located : null
   const [first, second] = [own ?? item, own === null ? null : item]
   if (first === null) return null
-  const operations = new Map<string, Operation>()
+  const operations = new Map<string, ApiOperation>()
   if (second !== null) addOperations(operations, contract, second)
   addOperations(operations, contract, first)
   const parameters = withInherited(parametersOf(contract, first), second === null ? [] : parametersOf(contract, second))
@@ -112,7 +112,7 @@ function hasSiblings(value: unknown): boolean {
   return isRecord(value) && typeof value.$ref === 'string' && Object.keys(value).length > 1
 }
 
-function addOperations(operations: Map<string, Operation>, contract: OpenApiContract, item: Located): void {
+function addOperations(operations: Map<string, ApiOperation>, contract: OpenApiContract, item: Located): void {
   for (const method of METHODS) addOperation(operations, contract, method.toUpperCase(), memberOf(item, method))
   // A method is case-sensitive (RFC 9110 §9.1), and these are sent as they are written.
   for (const [method, operation] of membersAt(item, 'additionalOperations')) {
@@ -121,7 +121,7 @@ function addOperations(operations: Map<string, Operation>, contract: OpenApiCont
 }
 
 function addOperation(
-  operations: Map<string, Operation>,
+  operations: Map<string, ApiOperation>,
   { documents }: OpenApiContract,
   method: string,
   located: Located | null,
@@ -151,7 +151,7 @@ export function parametersOf(contract: OpenApiContract, owner: Located): readonl
   return allParametersOf(contract, owner).filter(({ place }) => place !== 'body' && place !== 'formData')
 }
 
-export function allParametersOf({ documents }: OpenApiContract, owner: Located): readonly Parameter[] {
+function allParametersOf({ documents }: OpenApiContract, owner: Located): readonly Parameter[] {
   const parameters: Parameter[] = []
   for (const item of itemsAt(owner, 'parameters')) {
     const located = objectAt(documents, item)
@@ -169,13 +169,17 @@ export function allParametersOf({ documents }: OpenApiContract, owner: Located):
 export function effectiveParameters(
   contract: OpenApiContract,
   item: PathItem,
-  operation: Operation,
+  operation: ApiOperation,
 ): readonly Parameter[] {
   return withInherited(parametersOf(contract, operation.located), item.parameters)
 }
 
 /** The fields of a form that an operation of Swagger 2.0 sends, or its body. */
-export function sentParameters(contract: OpenApiContract, item: PathItem, operation: Operation): readonly Parameter[] {
+export function sentParameters(
+  contract: OpenApiContract,
+  item: PathItem,
+  operation: ApiOperation,
+): readonly Parameter[] {
   const all = withInherited(allParametersOf(contract, operation.located), allParametersOf(contract, item.located))
   return all.filter(({ place }) => place === 'body' || place === 'formData')
 }

@@ -9,7 +9,7 @@ import {
   objectAt,
   sentParameters,
   type OpenApiContract,
-  type Operation,
+  type ApiOperation,
   type Parameter,
   type PathItem,
 } from './contract.ts'
@@ -48,7 +48,7 @@ export interface Header {
 const NOTHING: JsonRecord = {}
 
 /** The request body of an operation; in Swagger 2.0 its body parameter, or its form fields as one object. */
-export function effectiveBody(contract: OpenApiContract, item: PathItem, operation: Operation): Body | null {
+export function effectiveBody(contract: OpenApiContract, item: PathItem, operation: ApiOperation): Body | null {
   if (contract.isSwagger) return swaggerBody(contract, item, operation)
   const member = memberOf(operation.located, 'requestBody')
   const body = member === null ? null : objectAt(contract.documents, member)
@@ -56,7 +56,7 @@ export function effectiveBody(contract: OpenApiContract, item: PathItem, operati
   return { located: body, isRequired: body.value.required === true, content: contentOf(contract, body) }
 }
 
-export function responsesOf(contract: OpenApiContract, operation: Operation): readonly Response[] {
+export function responsesOf(contract: OpenApiContract, operation: ApiOperation): readonly Response[] {
   const responses: Response[] = []
   for (const [status, located] of membersAt(operation.located, 'responses')) {
     const response = status.startsWith('x-') ? null : objectAt(contract.documents, located)
@@ -112,7 +112,7 @@ export function headersOf(contract: OpenApiContract, owner: Located): readonly H
   })
 }
 
-function swaggerContent(contract: OpenApiContract, operation: Operation, response: Located): readonly MediaType[] {
+function swaggerContent(contract: OpenApiContract, operation: ApiOperation, response: Located): readonly MediaType[] {
   const schema = memberOf(response, 'schema')
   if (schema === null) return []
   return mediaNames(contract, operation, 'produces').map((name) => swaggerMedia(name, response, schema))
@@ -125,7 +125,7 @@ function swaggerMedia(name: string, located: Located, schema: Located): MediaTyp
 /** Media types of an operation, or of the whole contract. JSON if none is stated. */
 function mediaNames(
   contract: OpenApiContract,
-  operation: Operation,
+  operation: ApiOperation,
   member: 'consumes' | 'produces',
 ): readonly string[] {
   const own = requiredNames(operation.value[member])
@@ -137,7 +137,7 @@ function requiredNames(value: unknown): readonly string[] | null {
   return Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : null
 }
 
-function swaggerBody(contract: OpenApiContract, item: PathItem, operation: Operation): Body | null {
+function swaggerBody(contract: OpenApiContract, item: PathItem, operation: ApiOperation): Body | null {
   const parameters = sentParameters(contract, item, operation)
   const body = parameters.find(({ place }) => place === 'body')
   if (body !== undefined) {
@@ -152,7 +152,7 @@ function swaggerBody(contract: OpenApiContract, item: PathItem, operation: Opera
   return fields.length === 0 ? null : formBody(contract, operation, fields)
 }
 
-function formBody(contract: OpenApiContract, operation: Operation, fields: readonly Parameter[]): Body {
+function formBody(contract: OpenApiContract, operation: ApiOperation, fields: readonly Parameter[]): Body {
   const value = {
     type: 'object',
     properties: Object.fromEntries(fields.map((field) => [field.name, swaggerFieldSchema(field.value)])),
@@ -208,7 +208,7 @@ function separatorsOf(items: unknown): string {
 }
 
 /** Fields keep their places in the parameter list, and are the properties of a form. */
-function placeOfFields({ located: { at: operation, document } }: Operation, fields: readonly Parameter[]): Place {
+function placeOfFields({ located: { at: operation, document } }: ApiOperation, fields: readonly Parameter[]): Place {
   const list = stepInto(operation, 'parameters')
   const own = fields.filter(({ located }) => located.document === document)
   const moved = new Map(own.map(({ name, located }) => [name, located.at]))

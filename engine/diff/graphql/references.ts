@@ -12,7 +12,7 @@ import {
   type GraphqlSchema,
   type InputValue,
   type NamedType,
-  type Reference,
+  type NamedReference,
 } from '../../contracts/graphql/schema.ts'
 import type { Operation } from '../../model/finding.ts'
 
@@ -24,7 +24,7 @@ type ReachedOperations = Set<Operation> | 'many'
 /** A reference to an undefined type, at the first place that has one. */
 interface Dangling {
   readonly coordinate: string
-  readonly reference: Reference
+  readonly reference: NamedReference
 }
 
 export class References {
@@ -88,7 +88,7 @@ export class References {
     this.#refer(owner, coordinate, { name: namedTypeOf(input.type), mark: input.mark })
   }
 
-  #refer(owner: string, coordinate: string, reference: Reference): void {
+  #refer(owner: string, coordinate: string, reference: NamedReference): void {
     const { name } = reference
     if (STANDARD_SCALARS.has(name) || isReserved(name)) return
     this.#edge(owner, name)

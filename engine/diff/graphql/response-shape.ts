@@ -50,7 +50,7 @@ class Selections {
   /** The objects that a selection can be about, for each type with which one begins: of a field, or of the root. */
   readonly #begun: readonly ReadonlySet<string>[]
   readonly #objects = new Map<string, Set<string>>()
-  readonly #groups = new Groups()
+  readonly #groups = new NameGroups()
 
   constructor(schema: GraphqlSchema, { outputs }: References) {
     this.#schema = schema
@@ -120,7 +120,7 @@ function hasSameResponseShape(one: string, other: string, { types }: GraphqlSche
 }
 
 /** Names that are joined in groups. */
-class Groups {
+class NameGroups {
   readonly #parents = new Map<string, string>()
 
   /** One name stands for all of a group. */

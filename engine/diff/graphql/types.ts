@@ -5,7 +5,7 @@ import type {
   Field,
   InputType,
   NamedType,
-  Reference,
+  NamedReference,
   ScalarType,
   TypeKind,
   UnionType,
@@ -115,8 +115,8 @@ const INTERFACES: ReferenceList = {
 }
 
 function compareReferences(
-  before: ReadonlyMap<string, Reference>,
-  after: ReadonlyMap<string, Reference>,
+  before: ReadonlyMap<string, NamedReference>,
+  after: ReadonlyMap<string, NamedReference>,
   { member, removed, added }: ReferenceList,
   site: Site,
 ): void {

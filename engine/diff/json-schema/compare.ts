@@ -97,7 +97,7 @@ function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: S
   const root = comparison.compare(base.root, head.root)
   const [baseDefinitions, headDefinitions] = [definitionsOf(base), definitionsOf(head)]
   const names = keysOfBoth(baseDefinitions.keys(), headDefinitions.keys())
-  const definitions = names.flatMap((name): readonly NamedPair[] => {
+  const definitions = names.flatMap((name): readonly NamedSchemaPair[] => {
     const [before, after] = [baseDefinitions.get(name), headDefinitions.get(name)]
     if (before !== undefined && after !== undefined)
       return [{ pair: comparison.compare(before, after), lead: ['$defs', name] }]
@@ -113,14 +113,14 @@ function compareBoth(base: JsonSchemaContract, head: JsonSchemaContract, walk: S
   return comparison.examined
 }
 
-interface NamedPair {
+interface NamedSchemaPair {
   readonly pair: SchemaPair
   /** The path of the schema in its document. */
   readonly lead: readonly string[]
 }
 
 /** The root comes first and reports what it reaches. A definition reports only what was not reported before. */
-function reportPairs(walk: SchemaWalk, pairs: readonly NamedPair[], comparison: SchemaComparison): void {
+function reportPairs(walk: SchemaWalk, pairs: readonly NamedSchemaPair[], comparison: SchemaComparison): void {
   const reported = new Set<SchemaPair>()
   const use = { sites: SCHEMA_DOCUMENT, mediaType: null }
   for (const { pair, lead } of pairs) {

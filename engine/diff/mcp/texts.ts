@@ -65,7 +65,7 @@ export function compareDescriptions(before: McpItem, after: McpItem, kind: strin
 }
 
 /** What both sides have at a place below the item. */
-interface Part<Value> {
+interface SharedPart<Value> {
   readonly base: Value
   readonly head: Value
   readonly at: Place
@@ -73,9 +73,9 @@ interface Part<Value> {
 
 /** Every describable object that both sides have at the same place. The reader bounds the depth. */
 function eachDescribed(
-  { base, head, at }: Part<unknown>,
+  { base, head, at }: SharedPart<unknown>,
   isMap: boolean,
-  visit: (part: Part<JsonRecord>) => void,
+  visit: (part: SharedPart<JsonRecord>) => void,
 ): void {
   if (Array.isArray(base) && Array.isArray(head)) {
     const named = itemsByName(base)

@@ -1,5 +1,5 @@
 /** Extension members of operations (`x-team`, `x-audience`) that a caller wants in the findings of those operations. */
-import type { Operation } from '../../contracts/openapi/contract.ts'
+import type { ApiOperation } from '../../contracts/openapi/contract.ts'
 import { brief, type FindingGroup, type Occurrence } from '../../model/finding.ts'
 import type { Json } from '../../common/hash.ts'
 
@@ -15,7 +15,7 @@ export class OperationAttributes {
   }
 
   /** Keeps the members of an operation. If several sides state a member, the last one counts. */
-  note(path: string, ...sides: readonly Operation[]): void {
+  note(path: string, ...sides: readonly ApiOperation[]): void {
     const attributes: Record<string, Json> = {}
     for (const name of this.#names) {
       const side = sides.findLast(({ value }) => Object.hasOwn(value, name))

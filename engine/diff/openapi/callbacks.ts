@@ -8,7 +8,7 @@ import {
   readPathItem,
   type OpenApiContract,
   type PathItem,
-  type Operation,
+  type ApiOperation,
 } from '../../contracts/openapi/contract.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
@@ -19,7 +19,7 @@ import { compareShownCredentials } from './security-inclusion.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OperationWalk } from './walk.ts'
 
-export function compareCallbacks(walk: OperationWalk, base: Operation, head: Operation): void {
+export function compareCallbacks(walk: OperationWalk, base: ApiOperation, head: ApiOperation): void {
   const before = membersAt(base.located, 'callbacks')
   const after = membersAt(head.located, 'callbacks')
   if (before.length === 0 && after.length === 0) return

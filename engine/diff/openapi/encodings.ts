@@ -25,7 +25,7 @@ export function compareEncodings(walk: Walk, base: MediaType, head: MediaType, p
   const fields = new Set([...Object.keys(base.encoding), ...Object.keys(head.encoding)])
   if (fields.size === 0 || ![base, head].every(({ name }) => hasFields(name))) return
   for (const field of fields) {
-    const reportPart: ReportPart = (before, after) => {
+    const reportPart: ReportEncodingPart = (before, after) => {
       const facts = { of: place.of, status: place.status, name: head.name, field, before, after }
       reportChanged(walk, 'media-type-encoding', facts, { located: head.located, before, after })
     }
@@ -60,7 +60,7 @@ function isMultipartType(name: string): boolean {
   return name.toLowerCase().startsWith('multipart/')
 }
 
-type ReportPart = (before: string, after: string) => void
+type ReportEncodingPart = (before: string, after: string) => void
 
 interface FieldEncoding {
   /** The content types that are named, or that the schema of the field implies. Null if they are unknown. */
@@ -155,9 +155,9 @@ class PartHeaders {
   readonly #walk: Walk
   readonly #pair: FieldPair
   readonly #place: PayloadPlace
-  readonly #tell: ReportPart
+  readonly #tell: ReportEncodingPart
 
-  constructor(walk: Walk, pair: FieldPair, place: PayloadPlace, reportPart: ReportPart) {
+  constructor(walk: Walk, pair: FieldPair, place: PayloadPlace, reportPart: ReportEncodingPart) {
     this.#walk = walk
     this.#pair = pair
     this.#place = place

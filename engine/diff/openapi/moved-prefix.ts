@@ -10,7 +10,7 @@ import type { Sides } from '../sides.ts'
 /** What stands before the paths of each side in its servers, and no longer counts as a part of the servers. */
 export type MovedPrefix = Sides<string>
 
-export const NO_PREFIX: MovedPrefix = { base: '', head: '' }
+const NO_PREFIX: MovedPrefix = { base: '', head: '' }
 
 /** @param servers comparable addresses of the whole interface, without a final slash */
 export function movedPrefix(servers: Sides<readonly string[]>, paths: Sides<readonly PathItem[]>): MovedPrefix {

@@ -1,5 +1,5 @@
 /** Compares one operation: identity, life cycle, tags, security, then its requests and responses. */
-import type { Operation } from '../../contracts/openapi/contract.ts'
+import type { ApiOperation } from '../../contracts/openapi/contract.ts'
 import { lifecycleChange } from '../../schema/lifecycle.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts } from '../match.ts'
@@ -28,7 +28,7 @@ export function compareOperation(named: OperationWalk, before: OperationSide, af
 }
 
 /** Parts without a stability level have that of their operation. */
-function withStability(walk: OperationWalk, { lifecycle: { stability } }: Operation): OperationWalk {
+function withStability(walk: OperationWalk, { lifecycle: { stability } }: ApiOperation): OperationWalk {
   if (stability === null) return walk
   return {
     ...walk,
@@ -37,7 +37,7 @@ function withStability(walk: OperationWalk, { lifecycle: { stability } }: Operat
   }
 }
 
-function compareOperationId(walk: Walk, base: Operation, head: Operation): void {
+function compareOperationId(walk: Walk, base: ApiOperation, head: ApiOperation): void {
   const [before, after] = [base.operationId, head.operationId]
   if (before === after) return
   const action = before === null ? 'added' : 'removed'
@@ -45,14 +45,14 @@ function compareOperationId(walk: Walk, base: Operation, head: Operation): void 
   reportChanged(walk, 'operation-id', facts, { located: head.located, before, after })
 }
 
-function compareOperationLifecycle(walk: Walk, base: Operation, head: Operation): void {
+function compareOperationLifecycle(walk: Walk, base: ApiOperation, head: ApiOperation): void {
   const change = lifecycleChange(base.lifecycle, head.lifecycle, walk.options)
   if (change === null) return
   const [before, after] = [base.lifecycle.sunset, head.lifecycle.sunset]
   reportChanged(walk, 'operation-lifecycle', { ...change }, { located: head.located, before, after })
 }
 
-function compareTags(walk: Walk, base: Operation, head: Operation): void {
+function compareTags(walk: Walk, base: ApiOperation, head: ApiOperation): void {
   const { added, removed } = changedTexts(textsOf(base.value.tags), textsOf(head.value.tags))
   for (const name of removed) {
     const facts = { action: 'removed', name } as const

@@ -2,7 +2,7 @@
  * Added paths that take calls from a templated path. A concrete path is matched before a templated one; between two
  * templated paths it is up to the tooling (OpenAPI 3.1.0 §4.8.8.2).
  */
-import { effectiveParameters, type Operation, type PathItem } from '../../contracts/openapi/contract.ts'
+import { effectiveParameters, type ApiOperation, type PathItem } from '../../contracts/openapi/contract.ts'
 import { schemaOfParameter } from '../../contracts/openapi/payloads.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
 import type { Located } from '../../schema/located.ts'
@@ -91,7 +91,7 @@ function isExpression(segment: string): boolean {
 }
 
 /** Whether callers may send the fixed text of an added path as parameters. A parameter that refuses it proves that not. */
-function isSent(walk: Walk, item: PathItem, operation: Operation, added: readonly string[]): boolean {
+function isSent(walk: Walk, item: PathItem, operation: ApiOperation, added: readonly string[]): boolean {
   const parameters = effectiveParameters(walk.base, item, operation).filter(({ place }) => place === 'path')
   const stated = segmentsOf(item.path).slice(-added.length)
   const template = [...Array.from({ length: added.length - stated.length }, () => ''), ...stated]

@@ -1,5 +1,5 @@
 /** Matches paths and operations of two contracts into added, removed and kept ones. */
-import type { Operation, PathItem } from '../../contracts/openapi/contract.ts'
+import type { ApiOperation, PathItem } from '../../contracts/openapi/contract.ts'
 import { isStability, removalNotice, dayOf, STABILITY_LEVELS } from '../../schema/lifecycle.ts'
 import { pointerOf, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
@@ -68,19 +68,19 @@ export function comparePathItems(
 function inOperation(
   walk: Walk,
   path: string,
-  { method, operationId }: Operation,
+  { method, operationId }: ApiOperation,
 ): Walk & Pick<OperationWalk, 'operation'> {
   return { ...walk, operation: { method, path, operation_id: operationId } }
 }
 
-function reportAddedOperation(walk: Walk, path: string, operation: Operation): void {
+function reportAddedOperation(walk: Walk, path: string, operation: ApiOperation): void {
   walk.attributes.note(path, operation)
   walk.added.add(pointerOf(operation.located.at, operation.located.document))
   const name = operation.operationId ?? operation.method
   reportAdded(inOperation(walk, path, operation), 'operation-added', {}, { located: operation.located, after: name })
 }
 
-function reportRemovedOperation(walk: Walk, path: string, operation: Operation, isWholePath: boolean): void {
+function reportRemovedOperation(walk: Walk, path: string, operation: ApiOperation, isWholePath: boolean): void {
   const named = inOperation(walk, path, operation)
   walk.attributes.note(path, operation)
   const { stability, sunset } = operation.lifecycle
@@ -100,7 +100,7 @@ function isStableEnough({ options }: Walk, stability: (typeof STABILITY_LEVELS)[
 }
 
 /** Reports a changed stability. Returns false if the operation is not stable enough to be bound by its contract. */
-function compareStability(walk: Walk, before: Operation, after: Operation): boolean {
+function compareStability(walk: Walk, before: ApiOperation, after: ApiOperation): boolean {
   const base = before.lifecycle.stability
   const head = after.lifecycle.stability
   for (const [operation, stability] of [

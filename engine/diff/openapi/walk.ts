@@ -3,7 +3,7 @@
  * judging them.
  */
 import type { Operation as OperationName } from '../../model/finding.ts'
-import type { OpenApiContract, Operation, PathItem } from '../../contracts/openapi/contract.ts'
+import type { OpenApiContract, ApiOperation, PathItem } from '../../contracts/openapi/contract.ts'
 import type { WalkOptions } from '../options.ts'
 import type { ParameterUse } from '../../rules/judging/schema-judge.ts'
 import type { SitePair } from '../../schema/sites.ts'
@@ -67,7 +67,7 @@ export interface OperationWalk extends Walk {
 /** An operation of one side, and the path item that holds it. */
 export interface OperationSide {
   readonly item: PathItem
-  readonly operation: Operation
+  readonly operation: ApiOperation
 }
 
 /** A body or header of an operation. */

@@ -56,7 +56,7 @@ function areApart(a: Constraint, b: Constraint): boolean {
   return a.kind === 'values' && b.kind === 'values' && !a.values.some((value) => b.set.has(value))
 }
 
-export interface PlainObject {
+interface PlainObject {
   readonly shape: Shape | null
   readonly required: readonly string[]
 }

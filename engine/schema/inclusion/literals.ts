@@ -391,7 +391,7 @@ function isAlone(choice: readonly LiteralSet[]): boolean {
 }
 
 /** A number that literals share exactly when they say the same. */
-export function literalKey({ node, isMet }: Literal): number {
+function literalKey({ node, isMet }: Literal): number {
   return isMet ? node.id : -node.id
 }
 

@@ -183,7 +183,7 @@ function readMalformed(schema: JsonRecord, into: Constraint[]): void {
 }
 
 /** How the schemas of one side of a proof are read. */
-export interface SchemaReading {
+interface SchemaReading {
   readonly side: ProofSide
   readonly usage: Usage
   readonly overlap: Overlap

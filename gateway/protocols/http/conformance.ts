@@ -107,18 +107,18 @@ export function isEnforced({ validate, mode }: Pick<Route, 'validate' | 'mode'>)
   return validate === 'enforce' && mode === 'enforce'
 }
 
-type Fields = Readonly<Record<string, string | readonly string[] | undefined>>
+type HeaderFields = Readonly<Record<string, string | readonly string[] | undefined>>
 
 interface WholeAnswer {
   readonly status: number
-  readonly headers: Fields
+  readonly headers: HeaderFields
   /** Null: longer than the limit, or a stream. */
   readonly body: Buffer | null
 }
 
 function watchAnswer(limit: number, onWhole: (answer: WholeAnswer) => Promise<void>): AnswerWatcher {
   let status = 0
-  let headers: Fields = {}
+  let headers: HeaderFields = {}
   let pieces: BytePieces | null = new BytePieces()
   let size = 0
   return {
@@ -142,18 +142,18 @@ function watchAnswer(limit: number, onWhole: (answer: WholeAnswer) => Promise<vo
 /** `bytes` null: it was not read. */
 type PlainBody = { readonly ok: true; readonly bytes: Buffer | null } | { readonly ok: false; readonly why: string }
 
-async function plainBody(body: Buffer | null, headers: Fields, limit: number): Promise<PlainBody> {
+async function plainBody(body: Buffer | null, headers: HeaderFields, limit: number): Promise<PlainBody> {
   if (body === null) return { ok: true, bytes: null }
   if (!isUtf8Type(flat(headers)['content-type'])) return { ok: false, why: 'the body is in other letters than UTF-8' }
   const encoding = headers['content-encoding']
   return unpacked(body, typeof encoding === 'string' ? encoding : undefined, limit)
 }
 
-function isJson(headers: Fields): boolean {
+function isJson(headers: HeaderFields): boolean {
   return /^[^;]*[/+]json\s*(?:;|$)/i.test(String(headers['content-type'] ?? ''))
 }
 
-function flat(headers: Fields): Record<string, string> {
+function flat(headers: HeaderFields): Record<string, string> {
   const entries = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')] as const],
   )

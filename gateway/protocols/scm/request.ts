@@ -14,7 +14,7 @@ import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 
 export type Parameters = Readonly<Record<string, unknown>>
-type Member = readonly [name: string, value: unknown]
+type NamedValue = readonly [name: string, value: unknown]
 
 /** A field that some servers begin behind a semicolon (Rack 2 in queries, older Python). */
 const HIDDEN_FIELD = /;\s*[\w.%[\]+-]+=/
@@ -43,7 +43,7 @@ export function parametersOf(call: Call<ScmRoute>): Parameters {
 }
 
 /** @throws UnreadableIntent where some servers begin another parameter at a semicolon */
-export function queryMembers({ upstreamPath }: Pick<Call, 'upstreamPath'>): readonly Member[] {
+export function queryMembers({ upstreamPath }: Pick<Call, 'upstreamPath'>): readonly NamedValue[] {
   const query = queryOf(upstreamPath)
   const members = [...new URLSearchParams(query)]
   if (hidesField(query, members))
@@ -52,7 +52,7 @@ export function queryMembers({ upstreamPath }: Pick<Call, 'upstreamPath'>): read
 }
 
 /** A name behind a semicolon without a value is that of a parameter which some servers then read as absent. */
-function hidesField(text: string, members: readonly Member[]): boolean {
+function hidesField(text: string, members: readonly NamedValue[]): boolean {
   if (!text.includes(';')) return false
   const names = new Set(members.map(([name]) => canonicalName(name.split(';', 1)[0] ?? '')))
   const hidden = text.split('&').flatMap((piece) => piece.split(';').slice(1).flatMap(readNames))
@@ -81,7 +81,7 @@ export function overridesMethodInBody(call: Call<ScmRoute>): boolean {
 }
 
 /** Members of the body alone, in its order; a form may state a name more than once. */
-export function bodyMembers({ body, headers, route }: Call<ScmRoute>): readonly Member[] {
+export function bodyMembers({ body, headers, route }: Call<ScmRoute>): readonly NamedValue[] {
   if (body === null || body.length === 0) return []
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
     throw new UnreadableIntent('The body is encoded, so it cannot be judged. Send it without Content-Encoding.')
@@ -100,7 +100,7 @@ export function bodyMembers({ body, headers, route }: Call<ScmRoute>): readonly 
   return Object.entries(json.value)
 }
 
-function formMembers(body: Buffer, type: string): readonly Member[] {
+function formMembers(body: Buffer, type: string): readonly NamedValue[] {
   const members = isMultipart(type) ? partMembers(body, type) : fieldMembers(body)
   // Servers that read a body by its first character take such a form for the JSON that it is.
   if (/^\s*[[{]/.test(members[0]?.[0] ?? '')) throw unreadableForm('a JSON document is no form')
@@ -111,7 +111,7 @@ function unreadableForm(why: string): UnreadableIntent {
   return new UnreadableIntent(`The form in the body cannot be read in one way, so the call cannot be judged: ${why}.`)
 }
 
-function fieldMembers(body: Buffer): readonly Member[] {
+function fieldMembers(body: Buffer): readonly NamedValue[] {
   const fields = isUtf8(body) ? body.toString('utf8') : null
   if (fields === null) throw unreadableForm('it is no UTF-8')
   const members = [...new URLSearchParams(fields)]
@@ -119,7 +119,7 @@ function fieldMembers(body: Buffer): readonly Member[] {
   return members
 }
 
-function partMembers(body: Buffer, type: string): readonly Member[] {
+function partMembers(body: Buffer, type: string): readonly NamedValue[] {
   const parts = readParts(body, type)
   if (!parts.ok) throw unreadableForm(parts.why)
   return parts.value.map(({ head, bytes }) => {

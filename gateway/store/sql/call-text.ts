@@ -8,11 +8,11 @@ import type { InterceptionRow } from '../calls.ts'
 type OwnValues = readonly [string, string | null, boolean, number]
 
 /** Consecutive calls: the first as it is, and what the others have for themselves. */
-type Run = readonly [first: InterceptionRow, others: OwnValues[]]
+type CallRun = readonly [first: InterceptionRow, others: OwnValues[]]
 
 export function writeCallText(rows: readonly InterceptionRow[]): string {
-  const runs: Run[] = []
-  let run: Run | null = null
+  const runs: CallRun[] = []
+  let run: CallRun | null = null
   for (const row of rows) {
     const { correlationId, traceId, isTraceSampled, at } = row
     if (run !== null && isTraceSampled !== undefined && isRepeated(row, run[0]))
@@ -23,7 +23,7 @@ export function writeCallText(rows: readonly InterceptionRow[]): string {
 }
 
 export function readCallText(text: string): readonly InterceptionRow[] {
-  const runs: readonly Run[] = JSON.parse(text)
+  const runs: readonly CallRun[] = JSON.parse(text)
   return runs.flatMap(([first, others]) => [
     first,
     ...others.map(([correlationId, traceId, isTraceSampled, at]) => ({

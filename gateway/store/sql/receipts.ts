@@ -1,5 +1,6 @@
 /** Statements on the events that end a receipt, on the lists of their states, and on the public receipt keys. */
-import type { ReceiptEnd, Receipts, ReceiptState, StatusLists, ReceiptKeyRow, ReceiptKeys } from '../receipts.ts'
+import type { ReceiptState } from '../../../engine/internal.ts'
+import type { ReceiptEnd, Receipts, StatusLists, ReceiptKeyRow, ReceiptKeys } from '../receipts.ts'
 import { ownersOf, textOrNull, integer, text, integerOrNull, type SqlRow } from './columns.ts'
 import { isIn, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
