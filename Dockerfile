@@ -80,9 +80,12 @@ COPY --from=build /out/sbom.spdx.json ./
 COPY --from=build --chown=65532:65532 /out/data /var/lib/preflight
 
 # Inside a container the loopback defaults would be out of reach of the pod's probes and peers. Two arenas of memory are
-# enough: glibc gives every thread its own, and what was freed in one stays with it (6 MB of an idle gateway).
+# enough: glibc gives every thread its own, and what was freed in one stays with it (6 MB of an idle gateway). The thresholds are
+# those that glibc starts with. A value that is set does not grow, so memory that the compiler of V8 used goes back (9 MB).
 ENV NODE_ENV=production \
     MALLOC_ARENA_MAX=2 \
+    MALLOC_TRIM_THRESHOLD_=131072 \
+    MALLOC_MMAP_THRESHOLD_=131072 \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     PREFLIGHT_DATA_DIR=/var/lib/preflight \
     PREFLIGHT_PROXY_LISTEN=0.0.0.0:15080 \
@@ -94,6 +97,6 @@ USER 65532:65532
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:15090/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-# Absolute: commands such as `ci` run in the folder of their caller.
-ENTRYPOINT ["node", "/app/gateway/preflight.js"]
+# Absolute: commands such as `ci` run in the folder of their caller. V8 would give new values 16 MiB, and keeps three of them.
+ENTRYPOINT ["node", "--max-semi-space-size=8", "/app/gateway/preflight.js"]
 CMD ["serve"]

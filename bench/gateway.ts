@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { createInterface } from 'node:readline'
+import packageJson from '../package.json' with { type: 'json' }
 
 export interface GatewayProcess {
   readonly pid: number
@@ -45,6 +46,21 @@ export interface ProcessOptions {
   readonly onLog?: (line: string) => void
 }
 
+/** How `npm start` runs the gateway: `exec env NAME=VALUE … node --FLAG … PROGRAM serve`. */
+export function startScript(): {
+  readonly environment: Readonly<Record<string, string>>
+  readonly flags: readonly string[]
+} {
+  const [, variables, flags] = /^exec env((?: \w+=\w+)+) node((?: --[\w=-]+)*) /.exec(packageJson.scripts.start) ?? []
+  if (variables === undefined || flags === undefined)
+    throw new Error('the script start of package.json has another form')
+  return { environment: Object.fromEntries(wordsOf(variables).map((one) => one.split('='))), flags: wordsOf(flags) }
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(' ').filter((word) => word !== '')
+}
+
 /**
  * Starts it with a configuration (an object; JSON is YAML) and files beside it; throws with its log when it will not start.
  */
@@ -57,13 +73,14 @@ export async function startGatewayProcess(
   await writeFile(join(folder, 'preflight.yaml'), JSON.stringify(config))
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   const started = performance.now()
-  const child = spawn(process.execPath, [...nodeOptions, entry, 'serve', '--config', join(folder, 'preflight.yaml')], {
+  const { environment, flags } = startScript()
+  const args = [...flags, ...nodeOptions, entry, 'serve', '--config', join(folder, 'preflight.yaml')]
+  const child = spawn(process.execPath, args, {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
-      // As `npm start` and the image say it.
-      MALLOC_ARENA_MAX: '2',
+      ...environment,
       PREFLIGHT_DATA_DIR: join(folder, 'state'),
       PREFLIGHT_PROXY_LISTEN: '127.0.0.1:0',
       PREFLIGHT_API_LISTEN: '127.0.0.1:0',

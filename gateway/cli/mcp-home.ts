@@ -65,6 +65,13 @@ const PROGRAM = fileURLToPath(new URL('../preflight.js', import.meta.url))
 /** MiB for new values. V8 would take 16, and keeps three of them: 100 MiB of a daemon that calls few tools a second. */
 const YOUNG_GENERATION = '--max-semi-space-size=2'
 
+/** As in the image (Dockerfile): two arenas are enough, and freed memory goes back. */
+const MEMORY_OF_GLIBC = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+}
+
 function startDaemonProcess(home: DeskHome, environment: Environment): void {
   makeHome(home)
   assertNoSpecialFile(home.log)
@@ -74,8 +81,7 @@ function startDaemonProcess(home: DeskHome, environment: Environment): void {
     cwd: home.folder,
     detached: true,
     stdio: ['ignore', log, log],
-    // Two arenas of memory are enough, as in the image.
-    env: { MALLOC_ARENA_MAX: '2', ...environment, PREFLIGHT_HOME: home.folder },
+    env: { ...MEMORY_OF_GLIBC, ...environment, PREFLIGHT_HOME: home.folder },
     windowsHide: true,
   })
   child.on('error', () => {})

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import packageManifest from '../../package.json' with { type: 'json' }
-import { startGatewayProcess } from '../../bench/gateway.ts'
+import { startGatewayProcess, startScript } from '../../bench/gateway.ts'
 import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
 import { at } from '../json.ts'
 
@@ -112,7 +112,16 @@ test('the container runs without privileges, writes to its volume only, and says
   assert.ok(texts(final, 'COPY').some((text) => text.startsWith('--from=build --chown=65532:65532 /out/data ')))
   assert.match(texts(final, 'HEALTHCHECK')[0] ?? '', /\/livez/)
   assert.deepEqual(texts(final, 'STOPSIGNAL'), ['SIGTERM'])
-  assert.deepEqual(texts(final, 'ENTRYPOINT'), ['["node", "/app/gateway/preflight.js"]'])
+})
+
+test('the image gives the gateway the memory that `npm start` gives it', () => {
+  const { environment, flags } = startScript()
+  assert.ok(flags.length > 0)
+  assert.deepEqual(texts(final, 'ENTRYPOINT'), [
+    `[${['node', ...flags, '/app/gateway/preflight.js'].map((word) => JSON.stringify(word)).join(', ')}]`,
+  ])
+  const variables = texts(final, 'ENV').flatMap((text) => [...text.matchAll(/(MALLOC_\w+)=(\S+)/g)])
+  assert.deepEqual(Object.fromEntries(variables.map(([, name, value]) => [name, value])), environment)
 })
 
 test('every PREFLIGHT_ variable of the image is a setting, and its ports are those that are exposed', () => {

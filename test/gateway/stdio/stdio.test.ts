@@ -12,6 +12,7 @@ import {
   type Desk,
   type LineClient,
 } from '../../fakes/desk.ts'
+import { startScript } from '../../../bench/gateway.ts'
 import { runProgram } from '../../fakes/programs.ts'
 import { at } from '../../json.ts'
 import { until } from '../../fakes/until.ts'
@@ -169,15 +170,16 @@ test('ten servers of a user share one daemon and one ledger', async (t) => {
   assert.equal(listed.stdout.match(/unchanged/g)?.length, 10, listed.stdout + listed.stderr)
 })
 
-test('the daemon runs with two arenas of memory, unless its user sets another number', async (t) => {
+test('the daemon gets the memory settings of the image, unless its user sets others', async (t) => {
   for (const [set, wanted] of [
-    [{}, '2'],
-    [{ MALLOC_ARENA_MAX: '4' }, '4'],
+    [{}, startScript().environment],
+    [{ MALLOC_ARENA_MAX: '4' }, { ...startScript().environment, MALLOC_ARENA_MAX: '4' }],
   ] as const) {
     const desk = startDesk(t)
     await started({ ...desk, environment: { ...desk.environment, ...set } }, offer(t))
     const environment = readFileSync(`/proc/${await desk.daemon()}/environ`, 'utf8').split('\0')
-    assert.ok(environment.includes(`MALLOC_ARENA_MAX=${wanted}`))
+    const given = environment.filter((one) => one.startsWith('MALLOC_')).map((one) => one.split('='))
+    assert.deepEqual(Object.fromEntries(given), wanted)
   }
 })
 
