@@ -80,6 +80,8 @@ export const FLAG = primitiveForm('true or false', isBoolean)
 export const NUMBER = primitiveForm('a number', isNumber)
 export const TEXTS = primitiveForm('a list of texts', isTexts)
 export const TEXT_MAP = primitiveForm('a text', isText, 'map')
+/** A map of values of any form, which may stand behind a reference too. */
+export const VALUE_MAP = primitiveForm('a value', () => true, 'map')
 const LIST = primitiveForm('a list', Array.isArray)
 
 /** The member of each form of a keyword. Null: every value is fine. */
@@ -189,6 +191,7 @@ export function partTable<Own extends string>(
 }
 
 const NO_REFERENCE = /^(?!)/
+const WRITTEN_IN_PLACE = 'written in place'
 /** In the schemas of every format. */
 const WRITTEN: ReadonlySet<string> = new Set<SchemaKind>(['discriminator', 'xml'])
 
@@ -231,8 +234,9 @@ function isWellFormed(value: unknown, kindName: string, table: PartTable): boole
     const member = memberNamed(kind, name)
     if (member === undefined) continue
     const held = value[name]
+    if (name === '$ref' && typeof held === 'string' && !table.known.test(held)) return false
     if (member === TEXT) {
-      if (typeof held === 'string' ? name === '$ref' && !table.known.test(held) : held !== null) return false
+      if (typeof held !== 'string' && held !== null) return false
     } else if (!isMemberWellFormed(held, member, table)) return false
   }
   return true
@@ -247,7 +251,7 @@ function isMemberWellFormed(value: unknown, member: PartForm, table: PartTable):
   const { holds } = member
   if (holds === 'one') return isPartWellFormed(value, member, table)
   if (holds === 'map' || holds === 'extensible map') {
-    if (!isRecord(value)) return false
+    if (!isRecord(value) || isMisplacedReference(value, member)) return false
     for (const name in value) {
       if (holds === 'extensible map' && name.startsWith('x-')) continue
       if (!isPartWellFormed(value[name], member, table)) return false
@@ -257,6 +261,11 @@ function isMemberWellFormed(value: unknown, member: PartForm, table: PartTable):
   if (!Array.isArray(value)) return holds === 'one or list' && isPartWellFormed(value, member, table)
   for (const item of value) if (!isPartWellFormed(item, member, table)) return false
   return true
+}
+
+/** A reference instead of a map of plain values: as one of its values it is well-formed. */
+function isMisplacedReference({ $ref: reference }: JsonRecord, { kind }: PartForm): boolean {
+  return kind === null && typeof reference === 'string'
 }
 
 function isPartWellFormed(value: unknown, { kind, admits }: PartForm, table: PartTable): boolean {
@@ -292,7 +301,7 @@ class MalformedSearch {
     if (!isRecord(value) || this.#seen.has(value)) return
     this.#seen.add(value)
     const known = kindNamed(this.#table, kind)
-    if (known.isWritten && typeof value['$ref'] === 'string') return this.#report(located, 'written in place')
+    if (known.isWritten && typeof value['$ref'] === 'string') return this.#report(located, WRITTEN_IN_PLACE)
     for (const name of known.needed) {
       const absent = { value: null, at: stepInto(located.at, name), document: located.document }
       if (isAbsentOrNull(value, name)) this.#report(absent, known.members.get(name)?.form ?? '')
@@ -321,6 +330,7 @@ class MalformedSearch {
       case 'map':
       case 'extensible map':
         if (!isRecord(value)) return this.#report(held, 'an object')
+        if (isMisplacedReference(value, member)) return this.#report(held, WRITTEN_IN_PLACE)
         for (const name in value) {
           if (member.holds === 'extensible map' && name.startsWith('x-')) continue
           visit({ value: value[name], at: stepInto(at, name), document })

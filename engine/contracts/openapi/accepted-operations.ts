@@ -10,6 +10,7 @@ import { restoreJson, separateNumbers } from '../exact-numbers.ts'
 import { NO_FILES, OpenApiDocuments } from '../documents.ts'
 import { Inheritance } from '../inheritance.ts'
 import { dialectOf } from './contract.ts'
+import { rootInPlace } from './reading.ts'
 import type { DocumentLimits } from '../../model/limits.ts'
 import { composePointer, parsePointer, resolvePointer } from '../pointer.ts'
 import {
@@ -57,7 +58,7 @@ export function acceptOperations(
   if (!before.ok) return before
   const after = readDocument(ownCandidate, limits)
   if (!after.ok) return after
-  const [base, head] = [before.value.root, after.value.root]
+  const [base, head] = [rootInPlace(before.value), rootInPlace(after.value)]
   if (!isRecord(base) || !isRecord(head)) return invalidAcceptance('Both contracts have to be objects.')
   const difference = wholeDifference(base, head)
   if (difference !== null)

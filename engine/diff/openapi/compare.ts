@@ -2,13 +2,10 @@
 import type { CompareOptions, FormatOptions, ComparisonStats } from '../../model/format.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { filesHandedIn } from '../../contracts/further-files.ts'
-import { readInPlace } from '../../contracts/misplaced-references.ts'
-import { malformedOpenApiParts } from '../../contracts/openapi/parts.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { dialectOf, pathItemsOf, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
+import { pathItemsOf, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
+import { readOpenApiContract } from '../../contracts/openapi/reading.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
-import { Addresses } from '../../contracts/addresses.ts'
-import { withPlainReferences } from '../../contracts/plain-references.ts'
 import type { Locate } from '../../contracts/positions.ts'
 import {
   danglingKey,
@@ -25,8 +22,7 @@ import { fail, ok, type Result } from '../../common/result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { OPENAPI_JUDGE } from '../../rules/openapi/rules.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
-import { isRecord, ROOT, type Located } from '../../schema/located.ts'
-import type { SchemaDialect } from '../../schema/source.ts'
+import type { Located } from '../../schema/located.ts'
 import { OperationAttributes } from './attributes.ts'
 import { contractConsumers, type ContractConsumer } from './consumers.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
@@ -123,49 +119,15 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
   }
   const read = readDocument(text, limits)
   if (!read.ok) return read
-  const { root, locate, surveyed } = read.value
-  const version = supportedVersion(root)
-  if (version === null) {
+  const contract = readOpenApiContract(read.value, text, files)
+  if (contract === null) {
     return fail({
       code: 'ARTIFACT_UNREADABLE',
       message: `The ${side} is no OpenAPI contract: its root needs a member \`openapi\` with a version 3.x, or \`swagger\` with the version 2.0.`,
       pointer: '',
     })
   }
-  const dialect = dialectOf(version)
-  const isSwagger = dialect === 'openapi-2.0'
-  const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
-  const contract = readInPlace({ root: plain, files }, (contents) => {
-    const documents = new OpenApiDocuments(contents.root, dialect, contents.files, {
-      surveyed: contents.root === root ? surveyed : undefined,
-      addresses: schemaAddresses(contents.root, dialect, text),
-    })
-    const malformed = malformedOpenApiParts(documents)
-    return {
-      version,
-      isSwagger,
-      documents,
-      root: documents.root,
-      malformed,
-      resolve: documents.resolve.bind(documents),
-    }
-  })
-  return ok({ contract, locate })
-}
-
-/** Schemas state addresses since 3.1, and documents since 3.2 (`$self`). */
-function schemaAddresses(root: unknown, dialect: SchemaDialect, text: string): Addresses | null {
-  if (dialect !== 'json-schema' || !/\$(?:id|self)\b/.test(text)) return null
-  const self = isRecord(root) ? root['$self'] : undefined
-  return new Addresses({ value: root, at: ROOT, document: '' }, typeof self === 'string' ? self : '')
-}
-
-/** The stated OpenAPI version. YAML may have read `2.0` as a number. */
-function supportedVersion(root: unknown): string | null {
-  if (!isRecord(root)) return null
-  const stated = root.openapi ?? root.swagger
-  const version = typeof stated === 'number' ? stated.toFixed(1) : stated
-  return typeof version === 'string' && /^(?:2\.0|3\.\d+(?:\.\d+)?)/.test(version) ? version : null
+  return ok({ contract, locate: read.value.locate })
 }
 
 /**

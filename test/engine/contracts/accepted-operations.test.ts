@@ -61,6 +61,19 @@ const CASES: Readonly<Record<string, Case>> = {
     accepted: ['GET /order'],
     left: ['GET /list'],
   },
+  'an operation behind a reference to all paths': {
+    base: contract(
+      { $ref: '#/x-paths' },
+      { 'x-paths': { '/order': order({ type: 'object' }), '/list': list({ type: 'object' }) } },
+    ),
+    head: contract(
+      { $ref: '#/x-paths' },
+      { 'x-paths': { '/order': order({ type: 'array' }), '/list': list({ type: 'array' }) } },
+    ),
+    only: ['getOrder'],
+    accepted: ['GET /order'],
+    left: ['GET /list'],
+  },
   'an operation that differs in itself': {
     base: contract({ '/order': order({ type: 'object' }), '/list': list({ type: 'object' }) }),
     head: contract({

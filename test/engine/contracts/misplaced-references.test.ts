@@ -34,6 +34,12 @@ const secured = (schemes: unknown): Json =>
 const oauth = (flows: unknown): Json => secured({ k: { type: 'oauth2', flows } })
 const key = (place: string): Json => ({ k: { type: 'apiKey', in: place, name: 'K' } })
 const flows = (host: string): Json => ({ clientCredentials: { tokenUrl: `https://${host}`, scopes: {} } })
+const linked = (link: Json): Json =>
+  openApi({ responses: { 200: { ...DONE, links: { next: { operationId: 'a', ...link } } } } })
+const discriminated = (mapping: unknown): Json => {
+  const kinds = { oneOf: [{ $ref: '#/components/schemas/A' }], discriminator: { propertyName: 't', mapping } }
+  return { ...body(kinds), components: { schemas: { A: { type: 'object', properties: { t: TEXT } } } } }
+}
 const referring = (components: unknown): Json => ({
   ...body({ $ref: '#/components/schemas/A' }),
   components,
@@ -72,6 +78,14 @@ const OF_OPENAPI: readonly Row[] = [
   ['securitySchemes', secured, key('header'), key('query')],
   ['flows', oauth, flows('a'), flows('b')],
   [
+    'the scopes of a flow',
+    (scopes) => oauth({ clientCredentials: { tokenUrl: 'https://a', scopes } }),
+    { read: '', write: '' },
+    { read: '' },
+  ],
+  ['the parameters of a link', (parameters) => linked({ parameters }), { id: '$response.body#/a' }, {}],
+  ['the server of a link', (server) => linked({ server }), { url: 'https://a' }, { url: 'https://b' }],
+  [
     'security',
     (security) => openApi({ security }, { components: { securitySchemes: key('header') } }),
     [],
@@ -91,6 +105,7 @@ const OF_OPENAPI: readonly Row[] = [
     { propertyName: 't' },
     { propertyName: 'u' },
   ],
+  ['the mapping of a discriminator', discriminated, { a: '#/components/schemas/A' }, { b: '#/components/schemas/A' }],
 ]
 
 const asyncApi = (more: Json, channel: Json = {}, operation: Json = {}): Json => ({
@@ -124,6 +139,7 @@ const OF_ASYNCAPI: readonly Row[] = [
     { s: { host: 'a', protocol: 'kafka' } },
     { s: { host: 'b', protocol: 'kafka' } },
   ],
+  ['the scopes of a flow', (availableScopes) => login({ availableScopes }), { read: '', write: '' }, { read: '' }],
   [
     'properties of a payload',
     (properties) => asyncApi({}, { messages: { m: { payload: { properties } } } }),
@@ -131,6 +147,9 @@ const OF_ASYNCAPI: readonly Row[] = [
     { a: WHOLE },
   ],
 ]
+
+const login = (flow: Json): Json =>
+  asyncApi({}, {}, { security: [{ type: 'oauth2', flows: { password: { tokenUrl: 'https://a', ...flow } } }] })
 
 const OF_SCHEMAS: readonly Row[] = [
   ['properties', (properties) => ({ type: 'object', properties }), { a: TEXT }, { a: WHOLE }],

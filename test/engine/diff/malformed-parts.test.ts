@@ -122,6 +122,17 @@ test('in what is new as a whole it is information: nobody could use it before', 
   assert.ok(one !== undefined && other !== undefined && rulesOf(one, other).has('api-part-malformed'))
 })
 
+test('a part behind a reference to a place of any name is not left out', () => {
+  const referring = (name: unknown): Contract =>
+    openapi({ parameters: [{ $ref: '#/x-query' }] }, { 'x-query': { name, in: 'query', schema: {} } })
+  for (const [one, other] of [
+    [7, 8],
+    [7, 'q'],
+    ['q', 7],
+  ])
+    assert.ok(rulesOf(referring(one), referring(other)).has('api-part-malformed'), `${one} to ${other}`)
+})
+
 test('an empty value of YAML is an absent part, and extensions are no parts', () => {
   assert.deepEqual([...rulesOf(openapi({ parameters: null }), openapi({ parameters: [] }))], [])
   const noted = (note: string): Contract =>

@@ -1,0 +1,55 @@
+/** Reads a document as an OpenAPI contract. Parts behind misplaced references are read in place of the references. */
+import { isRecord, ROOT } from '../../schema/located.ts'
+import type { SchemaDialect } from '../../schema/source.ts'
+import { Addresses } from '../addresses.ts'
+import type { SourceDocument } from '../document.ts'
+import { NO_FILES, OpenApiDocuments, type FurtherDocuments } from '../documents.ts'
+import { readInPlace } from '../misplaced-references.ts'
+import { withPlainReferences } from '../plain-references.ts'
+import { dialectOf, type OpenApiContract } from './contract.ts'
+import { malformedOpenApiParts } from './parts.ts'
+
+/**
+ * Null if it is no OpenAPI contract.
+ * @param text that the document was read from; without it dynamic references and addresses of schemas are left as they are
+ */
+export function readOpenApiContract(
+  { root, surveyed }: SourceDocument,
+  text: string,
+  files: FurtherDocuments,
+): OpenApiContract | null {
+  const version = supportedVersion(root)
+  if (version === null) return null
+  const dialect = dialectOf(version)
+  const isSwagger = dialect === 'openapi-2.0'
+  const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
+  return readInPlace({ root: plain, files }, (contents) => {
+    const documents = new OpenApiDocuments(contents.root, dialect, contents.files, {
+      surveyed: contents.root === root ? surveyed : undefined,
+      addresses: schemaAddresses(contents.root, dialect, text),
+    })
+    const malformed = malformedOpenApiParts(documents)
+    const resolve = documents.resolve.bind(documents)
+    return { version, isSwagger, documents, root: documents.root, malformed, resolve }
+  })
+}
+
+/** The document with the targets of misplaced references, such as `paths: {$ref}`, in their places. */
+export function rootInPlace(document: SourceDocument): unknown {
+  return readOpenApiContract(document, '', NO_FILES)?.root.value ?? document.root
+}
+
+/** Schemas state addresses since 3.1, and documents since 3.2 (`$self`). */
+function schemaAddresses(root: unknown, dialect: SchemaDialect, text: string): Addresses | null {
+  if (dialect !== 'json-schema' || !/\$(?:id|self)\b/.test(text)) return null
+  const self = isRecord(root) ? root['$self'] : undefined
+  return new Addresses({ value: root, at: ROOT, document: '' }, typeof self === 'string' ? self : '')
+}
+
+/** The stated OpenAPI version. YAML may have read `2.0` as a number. */
+function supportedVersion(root: unknown): string | null {
+  if (!isRecord(root)) return null
+  const stated = root.openapi ?? root.swagger
+  const version = typeof stated === 'number' ? stated.toFixed(1) : stated
+  return typeof version === 'string' && /^(?:2\.0|3\.\d+(?:\.\d+)?)/.test(version) ? version : null
+}
