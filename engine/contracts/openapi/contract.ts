@@ -23,6 +23,8 @@ export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patc
 export interface PathItem {
   readonly path: string
   readonly located: Located
+  /** The object whose servers its operations inherit: the path item, or what it refers to. */
+  readonly serversOwner: Located
   readonly parameters: readonly Parameter[]
   readonly operations: ReadonlyMap<string, ApiOperation>
 }
@@ -105,7 +107,8 @@ export function readPathItem(contract: OpenApiContract, path: string, located: L
   if (second !== null) addOperations(operations, contract, second)
   addOperations(operations, contract, first)
   const parameters = withInherited(parametersOf(contract, first), second === null ? [] : parametersOf(contract, second))
-  return { path, located: first, parameters, operations }
+  const serversOwner = second !== null && memberOf(first, 'servers') === null ? second : first
+  return { path, located: first, serversOwner, parameters, operations }
 }
 
 function hasSiblings(value: unknown): boolean {

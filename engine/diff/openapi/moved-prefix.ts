@@ -52,8 +52,8 @@ export function withoutNames(path: string): string {
   return path.replaceAll(/\{[^{}]*\}/g, '{}')
 }
 
-function hasOwnServers({ located, operations }: PathItem): boolean {
-  return [located, ...[...operations.values()].map((operation) => operation.located)].some(
+function hasOwnServers({ serversOwner, operations }: PathItem): boolean {
+  return [serversOwner, ...[...operations.values()].map((operation) => operation.located)].some(
     (owner) => memberOf(owner, 'servers') !== null || memberOf(owner, 'schemes') !== null,
   )
 }

@@ -82,7 +82,7 @@ function ownServers(contract: Contract, side: OperationSide, host: string | null
     return isOwn ? { owner, servers: swaggerServers(contract, schemesOf(contract, side), host) } : null
   }
   const own = serversAt(owner)
-  const servers = own.length > 0 ? own : serversAt(item.located)
+  const servers = own.length > 0 ? own : serversAt(item.serversOwner)
   return servers.length > 0 ? { owner, servers } : null
 }
 
