@@ -5,11 +5,9 @@
  */
 import { isRecord, pointerOf, type JsonRecord, type Located } from '../schema/located.ts'
 import type { FurtherDocuments } from './documents.ts'
-import { joinPath } from './file-references.ts'
 import type { MalformedPart } from './malformed-parts.ts'
 import { parsePointer } from './pointer.ts'
-import { rewriteReferences } from './rewritten-references.ts'
-import { isAbsolute, relativePath } from './uri.ts'
+import { movesBetween, rewriteReferences } from './rewritten-references.ts'
 
 /** A document with the files that it refers to. */
 interface Contents {
@@ -75,20 +73,6 @@ function mergedTarget(holder: ObjectPart, target: Located): MakePart {
     const { $ref: _, ...siblings } = isRecord(held) ? held : {}
     return isRecord(value) && Object.keys(siblings).length > 0 ? { ...value, ...siblings } : value
   }
-}
-
-/** Other targets of a mapping are names of schemas. */
-const LIKE_REFERENCE = /[/#.]/
-
-/** References of one file as another one writes them. */
-function movesBetween(from: Located, to: Located): Parameters<typeof rewriteReferences>[1] {
-  const ref = (reference: string): string => {
-    if (isAbsolute(reference)) return reference
-    const [file = '', ...fragment] = reference.split('#')
-    const path = file === '' ? from.document : joinPath(from.document, file)
-    return [relativePath(path, to.document) ?? path, ...fragment].join('#')
-  }
-  return { ref, mapping: (target) => (LIKE_REFERENCE.test(target) ? ref(target) : target), fixed: () => {} }
 }
 
 type MakePart = (held: unknown) => unknown

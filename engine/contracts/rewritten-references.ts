@@ -1,7 +1,9 @@
 /** Copies a part of a document with rewritten references. */
-import { isRecord, type JsonRecord } from '../schema/located.ts'
+import { isRecord, type JsonRecord, type Located } from '../schema/located.ts'
+import { joinPath } from './file-references.ts'
 import { VALUES } from './schema-keywords.ts'
 import { NAMED_PARTS } from './unresolved.ts'
+import { isAbsolute, relativePath } from './uri.ts'
 
 interface ReferenceMoves {
   /** A `$ref` as written → the new one. */
@@ -45,4 +47,18 @@ function discriminator(value: JsonRecord, { mapping }: ReferenceMoves): JsonReco
     }),
     ...(defaultMapping !== undefined && { defaultMapping: moved(defaultMapping) }),
   }
+}
+
+/** Other targets of a mapping are names of schemas. */
+const LIKE_REFERENCE = /[/#.]/
+
+/** References of one file as another one writes them. */
+export function movesBetween(from: Located, to: Located): ReferenceMoves {
+  const ref = (reference: string): string => {
+    if (isAbsolute(reference)) return reference
+    const [file = '', ...fragment] = reference.split('#')
+    const path = file === '' ? from.document : joinPath(from.document, file)
+    return [relativePath(path, to.document) ?? path, ...fragment].join('#')
+  }
+  return { ref, mapping: (target) => (LIKE_REFERENCE.test(target) ? ref(target) : target), fixed: () => {} }
 }

@@ -66,6 +66,8 @@ export interface AsyncServer {
   readonly name: string
   readonly located: Located
   readonly url: string
+  /** The scheme of the URL, which is not part of `url`. Null if it states none. */
+  readonly scheme: string | null
   readonly protocol: string
   readonly protocolVersion: string | null
   readonly variables: Located | null
@@ -123,6 +125,7 @@ class AsyncApiReader {
   readonly #locate: Locate
   readonly #root: Located
   readonly #defaults: MessageDefaults
+  #serversByContent: ReadonlyMap<unknown, readonly (readonly [string, Located])[]> | null = null
 
   constructor(documents: OpenApiDocuments, version: string, locate: Locate) {
     this.#documents = documents
@@ -230,8 +233,24 @@ class AsyncApiReader {
       parameters: memberOf(channel, 'parameters'),
       bindings: this.#part(channel, 'bindings'),
       messages: readMessages(memberOf(channel, 'messages'), this.#documents, this.#defaults),
-      servers: serverNames(memberOf(channel, 'servers')),
+      servers: this.#serverNames(memberOf(channel, 'servers')),
     }
+  }
+
+  /** 2.x names servers, 3.x refers to them, perhaps to what several of them refer to. An empty list means all servers. */
+  #serverNames(list: Located | null): ReadonlyMap<string, Located> | null {
+    const named = locatedItems(list).flatMap((item) => {
+      const { value } = item
+      if (typeof value === 'string') return [[value, item] as const]
+      const names = this.#namesOfServers().get(this.#follow(item)?.value) ?? []
+      return names.map(([name]) => [name, item] as const)
+    })
+    return named.length === 0 && locatedItems(list).length === 0 ? null : new Map(named)
+  }
+
+  #namesOfServers(): ReadonlyMap<unknown, readonly (readonly [string, Located])[]> {
+    this.#serversByContent ??= Map.groupBy(this.#members(this.#root, 'servers', false), ([, { value }]) => value)
+    return this.#serversByContent
   }
 
   #servers(): ReadonlyMap<string, AsyncServer> {
@@ -244,6 +263,7 @@ class AsyncApiReader {
         name,
         located,
         url: urlOf(server),
+        scheme: schemeOf(server),
         protocol,
         protocolVersion: typeof server['protocolVersion'] === 'string' ? server['protocolVersion'] : null,
         variables: this.#part(located, 'variables'),
@@ -293,19 +313,15 @@ class AsyncApiReader {
   }
 }
 
-/** 2.x names servers, 3.x refers to them. An empty list means all servers. */
-function serverNames(list: Located | null): ReadonlyMap<string, Located> | null {
-  const named = locatedItems(list).flatMap((item) => {
-    const reference = isRecord(item.value) ? item.value['$ref'] : item.value
-    const name = typeof reference === 'string' ? reference.split('/').at(-1) : undefined
-    return name === undefined ? [] : [[name, item] as const]
-  })
-  return named.length === 0 ? null : new Map(named)
+const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i
+
+function schemeOf({ url }: JsonRecord): string | null {
+  return typeof url === 'string' ? (SCHEME.exec(url)?.[1]?.toLowerCase() ?? null) : null
 }
 
 /** 2.x has one URL, 3.x its parts. The protocol is compared separately. */
 function urlOf({ url, host, pathname }: JsonRecord): string {
-  if (typeof url === 'string') return url.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/\/$/, '')
+  if (typeof url === 'string') return url.replace(SCHEME, '').replace(/\/$/, '')
   const path = typeof pathname === 'string' ? pathname : ''
   return `${typeof host === 'string' ? host : ''}${path}`.replace(/\/$/, '')
 }

@@ -12,6 +12,7 @@ import {
   type AsyncOperationPart,
   type AsyncReply,
 } from '../../contracts/asyncapi/contract.ts'
+import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
 import { NO_FILES, OpenApiDocuments } from '../../contracts/documents.ts'
 import { danglingReferences, sortedReferences, unresolvedIn } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
@@ -103,6 +104,7 @@ function compareDocuments(walk: AsyncWalk): void {
 
 function compareChannels(walk: AsyncWalk): void {
   const { base, head } = walk
+  const isUnused = { base: isUnusedIn(base), head: isUnusedIn(head) }
   for (const address of keysOfBoth(base.channels.keys(), head.channels.keys())) {
     const [before, after] = [base.channels.get(address), head.channels.get(address)]
     const shared = { subject: address, name: address, endpoint: address }
@@ -111,7 +113,7 @@ function compareChannels(walk: AsyncWalk): void {
       compareChannelParameters(channel, before, after)
       compareChannelBindings(channel, before, after)
       compareChannelServers(channel, before, after)
-      compareUnusedMessages(channel, before, after)
+      compareUnusedMessages(channel, before, after, isUnused)
     } else if (before !== undefined) {
       walk.add({ ...shared, rule: 'asyncapi-channel-removed', side: 'base', located: before.located, before: address })
     } else if (after !== undefined) {
@@ -122,21 +124,36 @@ function compareChannels(walk: AsyncWalk): void {
 
 const ACTIONS = ['receive', 'send'] as const
 
-/** Messages of a channel that no operation of the base uses: clients may send or receive them. */
-function compareUnusedMessages(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel): void {
+/** Messages of a channel that no operation uses: other applications may send or receive them. */
+function compareUnusedMessages(
+  walk: AsyncWalk,
+  before: AsyncChannel,
+  after: AsyncChannel,
+  isUnused: Readonly<Record<'base' | 'head', IsUnused>>,
+): void {
   const { address } = after
-  const isUsed = ({ operations }: AsyncApi): readonly boolean[] =>
-    ACTIONS.map((action) => operations.has(`${action} ${address}`))
-  if (isUsed(walk.base).includes(true) || isReplyChannel(walk.base, address)) return
-  const used = isUsed(walk.head)
+  const base = before.messages.filter(isUnused.base)
+  const [names, known] = [base, before.messages].map((messages) => new Set(messages.map(({ name }) => name)))
+  // What an operation of one side uses is reported with that operation.
+  const head = after.messages.filter(
+    (message) => names?.has(message.name) === true || (isUnused.head(message) && known?.has(message.name) !== true),
+  )
+  const used = ACTIONS.map((action) => walk.head.operations.has(`${action} ${address}`))
   for (const [index, action] of ACTIONS.entries()) {
     if (used[index] !== true && used.includes(true)) continue
-    compareMessages(walk, { action, where: `channel ${address}` }, before.messages, after.messages)
+    compareMessages(walk, { action, where: `channel ${address}` }, base, head)
   }
 }
 
-function isReplyChannel({ operations }: AsyncApi, address: string): boolean {
-  return [...operations.values()].some(({ parts }) => parts.some(({ reply }) => reply?.channel === address))
+type IsUnused = (message: AsyncMessage) => boolean
+
+function isUnusedIn({ operations }: AsyncApi): IsUnused {
+  const used = new Set(
+    [...operations.values()]
+      .flatMap(({ messages, parts }) => [...messages, ...parts.flatMap(({ reply }) => reply?.messages ?? [])])
+      .map(({ located }) => located.value),
+  )
+  return ({ located }) => !used.has(located.value)
 }
 
 /** Clients that connect to a channel supply what its bindings require. */

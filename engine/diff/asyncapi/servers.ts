@@ -24,6 +24,10 @@ function compareServer(before: AsyncServer, after: AsyncServer, walk: AsyncWalk)
   // Variable names are not part of an address.
   if (withoutParameterNames(before.url) !== withoutParameterNames(after.url)) {
     walk.add({ ...shared, rule: 'asyncapi-server-address-changed', before: before.url, after: after.url })
+  } else if (before.protocol === after.protocol && isOtherScheme(before.scheme, after.scheme)) {
+    // Clients take the scheme of the URL, as that of encrypted connections, also where the protocol has one name.
+    const addresses = { before: `${before.scheme}://${before.url}`, after: `${after.scheme}://${after.url}` }
+    walk.add({ ...shared, rule: 'asyncapi-server-address-changed', ...addresses })
   }
   if (before.protocol !== after.protocol) {
     walk.add({ ...shared, rule: 'asyncapi-server-protocol-changed', before: before.protocol, after: after.protocol })
@@ -37,4 +41,9 @@ function compareServer(before: AsyncServer, after: AsyncServer, walk: AsyncWalk)
   const bindings = { before: before.bindings, after: after.bindings, of: where, action: 'receive' } as const
   compareBindings(server, { ...bindings, endpoint: where })
   compareAsyncSecurity(server, before, after, where)
+}
+
+/** 3.x states no scheme. */
+function isOtherScheme(before: string | null, after: string | null): boolean {
+  return before !== null && after !== null && before !== after
 }

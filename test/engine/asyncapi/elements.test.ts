@@ -159,6 +159,20 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'breaking',
     'dangerous',
   ],
+  [
+    'a message of a channel that its operation does not use',
+    { channel: { messages: two }, operation: { messages: [ref('channels/in/messages/m')] } },
+    { channel: { messages: { m: two.m } }, operation: { messages: [ref('channels/in/messages/m')] } },
+    'breaking',
+    'info',
+  ],
+  [
+    'a message of a channel that its operation uses from now on',
+    { channel: { messages: two }, operation: { messages: [ref('channels/in/messages/m')] } },
+    { channel: { messages: two } },
+    'info',
+    'breaking',
+  ],
 
   ['a reply', {}, reply(toReplies), 'info', 'breaking'],
   ['a reply to what is sent', {}, { sending: { reply: toReplies } }, 'dangerous', 'breaking'],

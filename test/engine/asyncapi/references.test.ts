@@ -17,11 +17,13 @@ const version2 = (channel: Json, address = 'a'): Json => ({
   channels: { [address]: channel },
 })
 
+const HEARD = { action: 'receive', channel: { $ref: '#/channels/c' } }
+
 const version3 = (message: Json, rest: Json = {}): Json => ({
   asyncapi: '3.0.0',
   info: INFO,
   channels: { c: { address: 'a', messages: { m: message } } },
-  operations: { o: { action: 'receive', channel: { $ref: '#/channels/c' } } },
+  operations: { o: HEARD },
   ...rest,
 })
 
@@ -53,6 +55,19 @@ const ROWS: readonly (readonly [what: string, document: Document, before: unknow
   ],
   ['a binding', kafka, { key: { type: 'string' } }, { key: { type: 'integer' } }],
   ['a schema of a binding', (key) => kafka({ key }), { type: 'string' }, { type: 'integer' }],
+  [
+    'a binding of a trait that is merged',
+    (nats) =>
+      version3({}, { operations: { o: { ...HEARD, bindings: { nats: {} }, traits: [{ bindings: { nats } }] } } }),
+    { queue: 'a' },
+    { queue: 'b' },
+  ],
+  [
+    'headers of a trait that are merged',
+    (a) => version3({ headers: { properties: { b: {} } }, traits: [{ headers: { properties: { a } } }] }),
+    { type: 'string' },
+    { type: 'integer' },
+  ],
   ['a part of such a schema', (p) => kafka({ key: { properties: { p } } }), { type: 'string' }, { type: 'integer' }],
   ['a schema of a binding in Avro', (key) => kafka({ key }), record('int'), record('long')],
   [
@@ -76,9 +91,11 @@ const ROWS: readonly (readonly [what: string, document: Document, before: unknow
   ],
 ]
 
-function found(base: Json, head: Json): readonly string[] {
+type Files = Readonly<Record<string, { readonly before: string; readonly after: string }>>
+
+function found(base: Json, head: Json, files: Files = {}): readonly string[] {
   const [before, after] = [JSON.stringify(base), JSON.stringify(head)]
-  const compared = compare({ id: 'api', type: 'asyncapi', before, after }, {}, sha256Hex)
+  const compared = compare({ id: 'api', type: 'asyncapi', before, after, path: 'main.json', files }, {}, sha256Hex)
   assert.ok(compared.ok, compared.ok ? '' : compared.problem.message)
   return compared.value.groups.map(({ level, rule }) => `${level} ${rule}`)
 }
@@ -102,4 +119,47 @@ const looped = (a: number): Json => ({
 
 test('a part that refers to itself comes to an end', () => {
   assert.deepEqual(found(looped(1), looped(2)), ['dangerous asyncapi-binding-delivery-changed'])
+})
+
+const trait = (a: string, c: string): string =>
+  JSON.stringify({ t: { headers: { properties: { a: { type: a }, c: { $ref: '#/c' } } } }, c: { type: c } })
+
+test('a trait of another file is merged, and its references start from there', () => {
+  const document = version3({ headers: { properties: { b: {} } }, traits: [{ $ref: './traits.json#/t' }] })
+  for (const after of [trait('integer', 'string'), trait('string', 'integer')]) {
+    const files = { 'traits.json': { before: trait('string', 'string'), after } }
+    assert.deepEqual(found(document, document, files), ['breaking received-header-property-type-changed'])
+  }
+})
+
+const again = (name: string): Json => ({ properties: { a: { $ref: `#/components/schemas/${name}` } } })
+
+test('a trait that refers to itself comes to an end', () => {
+  const document = version3(
+    { headers: { $ref: '#/components/schemas/A' }, traits: [{ headers: { $ref: '#/components/schemas/B' } }] },
+    { components: { schemas: { A: again('A'), B: again('B') } } },
+  )
+  assert.deepEqual(found(document, document), [])
+})
+
+test('a channel is on the servers that its reference leads to', () => {
+  const prod = { host: 'prod.example', protocol: 'kafka' }
+  const on = (server: string): Json => ({
+    ...version3({}),
+    servers: { p: { $ref: '#/components/servers/prod' }, q: { host: 'q.example', protocol: 'kafka' } },
+    channels: { c: { address: 'a', messages: { m: {} }, servers: [{ $ref: server }] } },
+    components: { servers: { prod } },
+  })
+  assert.deepEqual(found(on('#/components/servers/prod'), on('#/servers/p')), [])
+  assert.ok(
+    found(on('#/components/servers/prod'), on('#/servers/q')).includes('breaking asyncapi-channel-server-removed'),
+  )
+})
+
+const at = (url: string): Json => ({ ...version2({}), servers: { s: { url, protocol: 'mqtt' } } })
+
+test('the scheme of a URL of 2.x is part of the address', () => {
+  assert.deepEqual(found(at('mqtt://a'), at('mqtts://a')), ['breaking asyncapi-server-address-changed'])
+  assert.deepEqual(found(at('mqtt://a'), at('MQTT://a')), [])
+  assert.deepEqual(found(at('mqtt://a'), at('a')), [])
 })
