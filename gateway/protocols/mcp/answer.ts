@@ -3,7 +3,7 @@
  * executions.
  */
 import { createParser } from 'eventsource-parser'
-import { textIn } from '../../json/unchecked-json.ts'
+import { recordIn, textIn } from '../../json/unchecked-json.ts'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
@@ -14,6 +14,7 @@ import { isModern } from './judged-requests.ts'
 import { LIST_NAMES, LISTS, type ManifestListName } from './manifest-text.ts'
 import type { Asked, McpManifests } from './manifests.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
+import { withWrittenNumbers } from '../../json/written-numbers.ts'
 
 /** What is read from the answer to one request. */
 type Wanted =
@@ -201,11 +202,13 @@ class ReadingWatcher implements AnswerWatcher {
   #read(text: string): void {
     const json = readStrictJsonText(text)
     if (!json.ok) return
-    for (const message of Array.isArray(json.value) ? json.value : [json.value])
-      if (isJsonObject(message)) this.#note(message)
+    const written = messagesIn(withWrittenNumbers(text, json.value))
+    for (const [index, message] of messagesIn(json.value).entries())
+      if (isJsonObject(message)) this.#note(message, recordIn(written[index])['result'])
   }
 
-  #note(message: Readonly<Record<string, unknown>>): void {
+  /** @param written the result, in which long numbers keep their digits when they are written again */
+  #note(message: Readonly<Record<string, unknown>>, written: unknown): void {
     const { asker, manifests } = this.#options
     const { id, method, result, error } = message
     const changed = NOTICES.get(method)
@@ -219,11 +222,15 @@ class ReadingWatcher implements AnswerWatcher {
     if (wanted === undefined) return
     this.#unanswered.delete(id)
     if (wanted.kind === 'session') {
-      const facts = readSession(result)
+      const facts = readSession(written)
       if (facts !== null) manifests.observeSession(asker, facts, this.#session)
       return
     }
-    const page = readPage(wanted.list, wanted.cursor, result)
+    const page = readPage(wanted.list, wanted.cursor, written)
     if (page !== null) manifests.observe(asker, page, this.#asked)
   }
+}
+
+function messagesIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value]
 }

@@ -10,6 +10,7 @@ import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
+import { withWrittenNumbers } from '../../json/written-numbers.ts'
 
 /** The caller, and what is needed to send requests as this caller. */
 export interface McpAsker {
@@ -139,13 +140,17 @@ function relayedHeaders(headers: Dispatcher.ResponseData['headers']): Readonly<R
   )
 }
 
-/** The message that answers `id`, out of a JSON body or an event stream (which is left as soon as it has come). */
+/**
+ * The message that answers `id`, out of a JSON body or an event stream (which is left as soon as it has come). Long numbers in
+ * it keep their digits when they are written again.
+ */
 async function readReply(answer: Dispatcher.ResponseData, id: string): Promise<Readonly<Record<string, unknown>>> {
   let reply: Readonly<Record<string, unknown>> | null = null
   const take = (text: string): void => {
     const json = readStrictJsonText(text)
     if (!json.ok) throw new Error(`its answer has no single reading (${json.message})`)
-    if (isJsonObject(json.value) && json.value['id'] === id) reply = json.value
+    const message = withWrittenNumbers(text, json.value)
+    if (isJsonObject(message) && message['id'] === id) reply = message
   }
   const onEvent = ({ data }: { readonly data: string }): void => {
     // MCP 2025-11-25, Streamable HTTP: a server may prime a stream with an event that has an id and no data.

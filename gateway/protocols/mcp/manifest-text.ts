@@ -6,7 +6,8 @@ import { LRUCache } from 'lru-cache'
 import { byCodeUnit } from '../../../engine/base.ts'
 import { contractDigest, type BaselineText, type OfferedContract } from '../../baselines/baselines.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { textIn } from '../../json/unchecked-json.ts'
+import { jsonOrNull, textIn } from '../../json/unchecked-json.ts'
+import { withWrittenNumbers } from '../../json/written-numbers.ts'
 
 /** The lists of a server: how each is asked for, under which capability, and which member of its items names one. */
 export const LISTS = {
@@ -99,7 +100,7 @@ function itemName(list: ManifestListName, item: unknown): string {
  * nothing shows that they changed.
  */
 function setBeside(own: ManifestMembers, contract: OfferedContract, baseline: BaselineText): OfferedContract {
-  const kept = partsOf(baseline)
+  const kept = partsOf(baseline).written
   if (kept === null) return contract
   const pinned: ManifestMembers = { ...pickedFrom(kept), ...sortedLists(kept) }
   const speaksOfAll = isWholeManifest(pinned)
@@ -134,7 +135,7 @@ function isWholeManifest(parts: ManifestMembers): boolean {
 
 /** The baseline with the parts that it does not contain yet, seen for the first time now; null: there are none. */
 function completed(own: ManifestMembers, baseline: BaselineText): BaselineText | null {
-  const pinned = partsOf(baseline)
+  const pinned = partsOf(baseline).written
   if (pinned === null || isWholeManifest(pinned)) return null
   const added = Object.keys(own).filter((part) => !Object.hasOwn(pinned, part))
   if (added.length === 0) return null
@@ -142,24 +143,26 @@ function completed(own: ManifestMembers, baseline: BaselineText): BaselineText |
   return { content, digest: contractDigest(content) }
 }
 
-const partsByDigest = new LRUCache<string, { readonly parts: ManifestMembers | null }>({ max: 256 })
+interface ManifestParts {
+  /** Null: the text is none of the JSON forms (YAML, say). */
+  readonly parts: ManifestMembers | null
+  /** The same, in which long numbers keep their digits when they are written again. */
+  readonly written: ManifestMembers | null
+}
 
-/** The members of a manifest that matter, in any of the JSON forms it is kept in; null: it is none of them (YAML, say). */
-function partsOf({ content, digest }: BaselineText): ManifestMembers | null {
+const partsByDigest = new LRUCache<string, ManifestParts>({ max: 256 })
+
+/** The members of a manifest that matter, in any of the JSON forms it is kept in. */
+function partsOf({ content, digest }: BaselineText): ManifestParts {
   const known = partsByDigest.get(digest)
-  if (known !== undefined) return known.parts
-  const parts = readManifestText(content)
-  partsByDigest.set(digest, { parts })
+  if (known !== undefined) return known
+  const value = jsonOrNull(content)
+  const parts = { parts: membersIn(value), written: membersIn(withWrittenNumbers(content, value)) }
+  partsByDigest.set(digest, parts)
   return parts
 }
 
-function readManifestText(content: string): ManifestMembers | null {
-  let value: unknown
-  try {
-    value = JSON.parse(content)
-  } catch {
-    return null
-  }
+function membersIn(value: unknown): ManifestMembers | null {
   if (Array.isArray(value)) return { tools: value }
   if (!isJsonObject(value)) return null
   const { result } = value
@@ -172,7 +175,7 @@ const namesByDigest = new LRUCache<string, Partial<Record<ManifestListName, Read
 export function itemNames(list: ManifestListName, contract: BaselineText): ReadonlySet<string> {
   const known = namesByDigest.get(contract.digest) ?? {}
   if (known[list] !== undefined) return known[list]
-  const items = partsOf(contract)?.[list]
+  const items = partsOf(contract).parts?.[list]
   const names = new Set(Array.isArray(items) ? items.map((item) => itemName(list, item)) : [])
   namesByDigest.set(contract.digest, Object.assign(known, { [list]: names }))
   return names
@@ -184,7 +187,7 @@ export function itemIn(
   name: string,
   contract: BaselineText,
 ): Readonly<Record<string, unknown>> | null {
-  const items: unknown = partsOf(contract)?.[list]
+  const items: unknown = partsOf(contract).parts?.[list]
   const values: readonly unknown[] = Array.isArray(items) ? items : []
   const item = values.find((value) => itemName(list, value) === name)
   return isJsonObject(item) ? item : null
