@@ -14,7 +14,29 @@ export interface Credential {
   readonly flows: ReadonlyMap<string, ReadonlyMap<string, string>>
   readonly scopes: readonly string[]
   /** Scopes that the scheme defines, or null if it lists none. */
-  readonly defined: ReadonlySet<string> | null
+  readonly defined: DefinedScopes | null
+}
+
+/** The scopes that each flow of a scheme lists. Every flow is present. */
+export type DefinedScopes = ReadonlyMap<string, ReadonlySet<string>>
+
+/** Null if no flow lists a scope: the scopes are then unknown. */
+export function definedScopes(flows: DefinedScopes): DefinedScopes | null {
+  return [...flows.values()].some((scopes) => scopes.size > 0) ? flows : null
+}
+
+function definesScope(defined: DefinedScopes, scope: string): boolean {
+  return [...defined.values()].some((scopes) => scopes.has(scope))
+}
+
+/** Scopes that clients of some flow can no longer request. A flow that is gone is a change of its own. */
+export function withdrawnScopes(before: DefinedScopes, after: DefinedScopes): readonly string[] {
+  const all = new Set([...before.values()].flatMap((scopes) => [...scopes]))
+  return [...all].filter(
+    (scope) =>
+      !definesScope(after, scope) ||
+      [...before].some(([flow, scopes]) => scopes.has(scope) && after.get(flow)?.has(scope) === false),
+  )
 }
 
 export interface Alternative {
@@ -74,8 +96,11 @@ function isSameCredential(offered: Credential, needed: Credential): boolean {
 function isObtainable(offered: Credential, needed: Credential): boolean {
   if (!isSameCredential(offered, needed) || !hasScopes(offered, needed)) return false
   // A scheme that no longer lists scopes offers none.
-  const isWantedDefined = needed.scopes.every((scope) => needed.defined?.has(scope) ?? offered.defined === null)
-  return isWantedDefined || !offered.scopes.every((scope) => offered.defined?.has(scope) ?? true)
+  const isWantedDefined = needed.scopes.every((scope) =>
+    needed.defined === null ? offered.defined === null : definesScope(needed.defined, scope),
+  )
+  const { defined } = offered
+  return isWantedDefined || !offered.scopes.every((scope) => defined === null || definesScope(defined, scope))
 }
 
 /** Whether the credential was already valid. An address decides where it is obtained, not what it admits to. */

@@ -5,7 +5,16 @@ import { canonicalJson } from '../../common/hash.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
-import { addressText, compareAlternatives, UNDEFINED_KIND, type Alternative, type Credential } from '../security.ts'
+import {
+  addressText,
+  compareAlternatives,
+  definedScopes,
+  UNDEFINED_KIND,
+  withdrawnScopes,
+  type Alternative,
+  type Credential,
+  type DefinedScopes,
+} from '../security.ts'
 import type { AsyncWalk } from './walk.ts'
 
 /** A server, or a part of an operation. */
@@ -44,7 +53,7 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
     } else walk.add({ ...headSite, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
   }
   if (refused.length === 0)
-    for (const name of withdrawnScopes(base, head))
+    for (const name of withdrawnFrom(base, head))
       walk.add({ ...headSite, rule: 'asyncapi-security-scope-withdrawn', subject: `${of} ${name}`, name, before: name })
   for (const alternative of admitted) {
     const { label: name } = alternative
@@ -56,14 +65,15 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
 }
 
 /** Scopes that a scheme in use offered and no longer offers. */
-function withdrawnScopes(base: readonly Alternative[], head: readonly Alternative[]): ReadonlySet<string> {
+function withdrawnFrom(base: readonly Alternative[], head: readonly Alternative[]): ReadonlySet<string> {
   const kept = head.flatMap(({ credentials }) => credentials)
   const withdrawn = base
     .flatMap(({ credentials }) => credentials)
     .flatMap(({ kind, defined }) => {
       const partners = kept.filter((other) => other.kind === kind)
       if (defined === null || partners.length === 0) return []
-      return [...defined].filter((scope) => !partners.some((other) => other.defined?.has(scope) === true))
+      const withdrawn = partners.map((other) => new Set(withdrawnScopes(defined, other.defined ?? new Map())))
+      return [...(withdrawn[0] ?? [])].filter((scope) => withdrawn.every((scopes) => scopes.has(scope)))
     })
   return new Set(withdrawn)
 }
@@ -125,7 +135,7 @@ function schemeCredential(scheme: Located | null, scopes: unknown): Credential {
     kind: reported.length === 0 ? UNDEFINED_KIND : reported.join(' '),
     flows: flowEndpoints(value),
     scopes: [...textsOf(scopes ?? value.scopes)].sort(byCodeUnit),
-    defined: definedScopes(value),
+    defined: scopesByFlow(value),
   }
 }
 
@@ -148,12 +158,13 @@ function flowEndpoints(scheme: JsonRecord): Credential['flows'] {
   )
 }
 
-/** Scopes that some flow offers: `scopes` in 2.x, `availableScopes` in 3.x. Null if none is listed. */
-function definedScopes(scheme: JsonRecord): ReadonlySet<string> | null {
+/** Scopes of each flow: `scopes` in 2.x, `availableScopes` in 3.x. Null if none is listed. */
+function scopesByFlow(scheme: JsonRecord): DefinedScopes | null {
   const flows = membersOf(scheme, 'flows')
-  const scopes = Object.keys(flows).flatMap((flow) => {
+  const scopes = Object.keys(flows).map((flow) => {
     const held = membersOf(flows, flow)
-    return [...Object.keys(membersOf(held, 'scopes')), ...Object.keys(membersOf(held, 'availableScopes'))]
+    const names = [...Object.keys(membersOf(held, 'scopes')), ...Object.keys(membersOf(held, 'availableScopes'))]
+    return [flow, new Set(names)] as const
   })
-  return scopes.length === 0 ? null : new Set(scopes)
+  return definedScopes(new Map(scopes))
 }

@@ -10,10 +10,13 @@ import {
   addressText,
   compareAlternatives,
   alternativesLabel,
+  definedScopes,
   renamedSchemes,
   UNDEFINED_KIND,
+  withdrawnScopes,
   type Alternative,
   type Credential,
+  type DefinedScopes,
 } from '../security.ts'
 import { flowsOf, schemeKind, requirementLabel, schemesOf } from './security-schemes.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
@@ -49,7 +52,7 @@ export function compareAdmission(walk: Walk, before: OperationSide, after: Opera
   if (refused.length > 0) add(isByScopes ? 'scopes' : 'tightened', labels(baseAlternatives, headAlternatives))
   else if (admitted.length > 0) add('loosened', labels(baseAlternatives, headAlternatives))
   if (refused.length > 0) return
-  for (const [scheme, scope] of withdrawnScopes(baseAlternatives, walk.security.head)) {
+  for (const [scheme, scope] of withdrawnFrom(baseAlternatives, walk.security.head)) {
     reportRequirement(walk, 'admission', { action: 'withdrawn', scheme, scope }, { located, texts: [scope, null] })
   }
 }
@@ -141,7 +144,7 @@ function namedCredential(key: string, scopes: readonly string[], { definitions, 
     kind: schemeKind(definition),
     flows: flowAddresses(definition),
     scopes,
-    defined: scopesOf(definition),
+    defined: definition.type === 'oauth2' ? definedScopes(scopesOf(definition)) : null,
   }
 }
 
@@ -166,22 +169,21 @@ function textMembers(owner: JsonRecord, names: readonly string[]): ReadonlyMap<s
 }
 
 /** By the definition of a scheme: each alternative of each operation names it. */
-const offeredScopes = new WeakMap<JsonRecord, ReadonlySet<string>>()
+const scopesByFlow = new WeakMap<JsonRecord, DefinedScopes>()
 
-/** Scopes that some flow offers. Null if none is listed, because the scopes are then unknown. */
-function scopesOf(definition: JsonRecord): ReadonlySet<string> | null {
-  if (definition.type !== 'oauth2') return null
-  let scopes = offeredScopes.get(definition)
-  if (scopes === undefined) {
-    const flows = flowsOf(definition)
-    scopes = new Set(Object.keys(flows).flatMap((flow) => Object.keys(membersOf(membersOf(flows, flow), 'scopes'))))
-    offeredScopes.set(definition, scopes)
-  }
-  return scopes.size === 0 ? null : scopes
+function scopesOf(definition: JsonRecord): DefinedScopes {
+  const known = scopesByFlow.get(definition)
+  if (known !== undefined) return known
+  const flows = flowsOf(definition)
+  const scopes = new Map(
+    Object.keys(flows).map((flow) => [flow, new Set(Object.keys(membersOf(membersOf(flows, flow), 'scopes')))]),
+  )
+  scopesByFlow.set(definition, scopes)
+  return scopes
 }
 
 /** RFC 6749 §4.1.2.1: a caller that requests a scope unknown to the server gets no token. */
-function withdrawnScopes(
+function withdrawnFrom(
   alternatives: readonly Alternative[],
   { definitions, renamed }: SideSchemes,
 ): readonly (readonly [scheme: string, scope: string])[] {
@@ -190,9 +192,7 @@ function withdrawnScopes(
   return [...held.values()].flatMap(({ scheme, defined: before }) => {
     const definition = definitions.get(names.get(scheme) ?? scheme)
     if (before === null || definition?.type !== 'oauth2') return []
-    // A list that became empty offers no scope.
-    const after = scopesOf(definition) ?? new Set()
-    return [...before].filter((scope) => !after.has(scope)).map((scope) => [scheme, scope] as const)
+    return withdrawnScopes(before, scopesOf(definition)).map((scope) => [scheme, scope] as const)
   })
 }
 

@@ -78,6 +78,11 @@ const oauth = (
   flows: { clientCredentials: { tokenUrl, availableScopes } },
   scopes,
 })
+const twoFlows = (availableScopes: Json): Json => {
+  const tokenUrl = 'https://id.example/t'
+  const password = { tokenUrl, availableScopes: { a: 'a', b: 'b' } }
+  return { type: 'oauth2', flows: { password, clientCredentials: { tokenUrl, availableScopes } }, scopes: ['a'] }
+}
 const secured = (...security: readonly Json[]): Parts => ({ operation: { security } })
 const securedServer = (...security: readonly Json[]): Parts => ({ server: { security } })
 const key = { type: 'apiKey', in: 'user' }
@@ -301,6 +306,13 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
   ['another scheme', secured(key), secured(user), 'breaking', 'breaking'],
   ['all listed scopes', secured(oauth(['a'])), secured(oauth(['a'], undefined, {})), 'breaking', 'none'],
   ['an offered scope', secured(oauth(['a'])), secured(oauth(['a'], undefined, { a: 'a' })), 'breaking', 'none'],
+  [
+    'a scope that one of its flows offers',
+    secured(twoFlows({ a: 'a', b: 'b' })),
+    secured(twoFlows({ b: 'b' })),
+    'breaking',
+    'none',
+  ],
   ['a scope', secured(oauth(['a'])), secured(oauth(['a', 'b'])), 'breaking', 'dangerous'],
   [
     'the token address',

@@ -104,6 +104,14 @@ const flow = (change: Json, scopes: Json = { read: '', write: '' }): Json => ({
   flows: { clientCredentials: { tokenUrl: 'https://id.example.com/token', scopes, ...change } },
 })
 
+const bothFlows = (scopes: Json): Json => {
+  const tokenUrl = 'https://id.example.com/token'
+  return {
+    type: 'oauth2',
+    flows: { clientCredentials: { tokenUrl, scopes }, password: { tokenUrl, scopes: { read: '', write: '' } } },
+  }
+}
+
 suite('the security of an operation', () => {
   test('is tightened exactly where some caller is refused, and else loosened where some caller is let in', () => {
     const all = lists()
@@ -169,6 +177,12 @@ suite('the security of an operation', () => {
     ['scopes that are listed no more', flow({}), flow({}, {}), broken],
     ['scopes that are listed first', flow({}, {}), flow({}), []],
     ['scope that is no longer offered', flow({}), flow({}, { read: '' }), ['breaking api-security-scope-withdrawn']],
+    [
+      'scope that one of its flows no longer offers',
+      bothFlows({ read: '', write: '' }),
+      bothFlows({ write: '' }),
+      ['breaking api-security-scope-withdrawn'],
+    ],
     ['discovery address', oidc, { type: 'openIdConnect', openIdConnectUrl: 'https://other.example.com/' }, broken],
     ['description', basic, { type: 'http', scheme: 'basic', description: 'Ask us.' }, []],
     ['first definition', undefined, basic, []],
