@@ -63,7 +63,10 @@ export class Inheritance {
     return { members: new Set(pointers.values()), children: below(selecting, children, pointers) }
   }
 
-  /** The shared schemas of a file by name. One that only refers to another file is what it refers to. */
+  /**
+   * The shared schemas of a file by name. One that only refers to a schema without a name here, as of another file or of
+   * a bundle, is what it refers to.
+   */
   *#membersOf(document: string): Iterable<readonly [string, Located]> {
     const { dialect } = this.#documents
     const holder = dialect === 'openapi-2.0' ? '#/definitions' : '#/components/schemas'
@@ -72,7 +75,8 @@ export class Inheritance {
     for (const [name, value] of Object.entries(shared.value)) {
       const written = { value, at: stepInto(shared.at, name), document: shared.document }
       const schema = this.#isReference(value) ? this.#documents.follow(written) : written
-      if (schema !== null && (schema === written || schema.document !== document)) yield [name, schema]
+      const isOther = schema !== null && schema !== written && isDirectlyIn(shared, schema)
+      if (schema !== null && !isOther) yield [name, schema]
     }
   }
 
@@ -97,6 +101,12 @@ export class Inheritance {
       this.#parentsOf({ value: part, at: stepInto(at, String(index)), document: schema.document }, depth + 1),
     )
   }
+}
+
+/** Whether a schema is one of the shared ones itself, under a name of its own. */
+function isDirectlyIn(shared: Located, { at, document }: Located): boolean {
+  const [pointer, holder] = [pointerOf(at), `${pointerOf(shared.at)}/`]
+  return document === shared.document && pointer.startsWith(holder) && !pointer.slice(holder.length).includes('/')
 }
 
 function selects({ value }: Located): boolean {

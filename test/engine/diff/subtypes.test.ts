@@ -179,10 +179,23 @@ function spread(contract: Json): Files {
   return { [ROOT]: { ...contract, components: { schemas: linked } }, ...Object.fromEntries(files) }
 }
 
+/** Each schema in a section of its own, as bundlers put the files of a contract. Those that refer there have the names. */
+function bundled(contract: Json): Files {
+  const { components } = contract
+  assert.ok(isRecord(components) && isRecord(components['schemas']))
+  const { schemas } = components
+  const linked = Object.fromEntries(Object.keys(schemas).map((name) => [name, { $ref: `#/x-files/${name}.json` }]))
+  const files = Object.entries(schemas).map(([name, schema]) => [`${name}.json`, schema])
+  const text = JSON.stringify(Object.fromEntries(files))
+  const moved: unknown = JSON.parse(text.replace(/#\/components\/schemas\/(\w+)/g, '#/x-files/$1.json'))
+  return inOne({ ...contract, components: { schemas: linked }, 'x-files': moved })
+}
+
 const SPREADS: Readonly<Record<string, (contract: Json) => Files>> = {
   'one file': inOne,
   'schemas in another file': apart,
   'schemas in a file each': spread,
+  'bundled schemas': bundled,
 }
 
 function worst(before: Files, after: Files): Worst {
