@@ -8,7 +8,21 @@ import { isRecord, type JsonRecord } from '../schema/located.ts'
  * @param text that the value was read from
  */
 export function withPlainReferences(root: unknown, text: string): unknown {
-  if (!DYNAMIC.test(text)) return root
+  return DYNAMIC.test(text) ? withinDocument(root) : root
+}
+
+/** The same for a schema within another document, which is evaluated by itself. */
+export function withPlainSchemaReferences(schema: unknown): unknown {
+  return holdsDynamic(schema) ? withinDocument(schema) : schema
+}
+
+function holdsDynamic(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsDynamic)
+  if (!isRecord(value)) return false
+  return KEYWORDS.some((name) => Object.hasOwn(value, name)) || Object.values(value).some(holdsDynamic)
+}
+
+function withinDocument(root: unknown): unknown {
   const outermost = addressedRoot(root)
   return withinResource(root, { outermost, own: outermost })
 }

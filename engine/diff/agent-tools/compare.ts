@@ -6,7 +6,6 @@ import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { readAgentTools, type AgentTools, type ToolSettings } from '../../contracts/agent-tools/tools.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { withPlainReferences } from '../../contracts/plain-references.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { sortedReferences, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
@@ -74,10 +73,7 @@ function placedBy({ sourceOf }: AgentTools): (reference: UnresolvedReference) =>
 function readTools(text: string, options: CompareOptions): Result<AgentTools> {
   if (text === '') return ok(NOTHING)
   const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
-  const tools = document.ok
-    ? readAgentTools({ ...document.value, root: withPlainReferences(document.value.root, text) })
-    : document
-  return tools
+  return document.ok ? readAgentTools(document.value) : document
 }
 
 interface ToolChange {

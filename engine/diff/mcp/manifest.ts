@@ -10,7 +10,6 @@ import { Report } from '../../rules/judging/report.ts'
 import { MCP_RULES } from '../../rules/mcp/rows.ts'
 import { judgeById } from '../../rules/row.ts'
 import { ROOT } from '../../schema/located.ts'
-import { withPlainReferences } from '../../contracts/plain-references.ts'
 import { readSides } from '../sides.ts'
 import { compareToolMembers } from './members.ts'
 import { compareOffers, OFFER_KINDS } from './offers.ts'
@@ -63,10 +62,7 @@ export function compareMcpManifests(
 function readManifest(text: string, options: CompareOptions): Result<McpManifest> {
   if (text === '') return ok(NOTHING)
   const document = readDocument(text, options.limits ?? DEFAULT_DOCUMENT_LIMITS)
-  const manifest = document.ok
-    ? readMcpManifest({ ...document.value, root: withPlainReferences(document.value.root, text) })
-    : document
-  return manifest
+  return document.ok ? readMcpManifest(document.value) : document
 }
 
 function compareLists(base: McpManifest, head: McpManifest, walk: McpWalk): number {

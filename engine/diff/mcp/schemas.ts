@@ -4,6 +4,7 @@ import { Addresses } from '../../contracts/addresses.ts'
 import { dialectOf, draftOf } from '../../contracts/schema-keywords.ts'
 import { withKnownKeywords } from '../../contracts/schema-drafts.ts'
 import { malformedToolSchema } from '../../contracts/mcp-parts.ts'
+import { withPlainSchemaReferences } from '../../contracts/plain-references.ts'
 import { NO_FILES } from '../../contracts/documents.ts'
 import { readInPlace } from '../../contracts/misplaced-references.ts'
 import { localRefPointer, parsePointer } from '../../contracts/pointer.ts'
@@ -121,7 +122,9 @@ function toolDraft({ value }: Located): string {
 function toolSchema(written: Located, isStrict = false): ToolSchema {
   const draft = toolDraft(written)
   const known = isStrict ? withKnownKeywords(written.value, draft, { isStrict }) : written.value
-  return readInPlace({ root: known, files: NO_FILES }, ({ root: value }) => {
+  // After that: a draft may not have the dynamic references of another one.
+  const plain = withPlainSchemaReferences(known)
+  return readInPlace({ root: plain, files: NO_FILES }, ({ root: value }) => {
     const root = value === written.value ? written : { ...written, value }
     let read: Addresses | null = null
     const addresses = (): Addresses => (read ??= new Addresses(root))
@@ -159,8 +162,8 @@ function reportDanglingInSchema(before: Located, after: Located, subject: string
   }
 }
 
-function danglingIn(root: Located): readonly DanglingReference[] {
-  const { source, addresses } = toolSchema(root)
+function danglingIn(schema: Located): readonly DanglingReference[] {
+  const { root, source, addresses } = toolSchema(schema)
   return danglingReferences({
     root,
     resolve: (reference, from) => source.resolve(reference, from),

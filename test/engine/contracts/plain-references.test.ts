@@ -45,6 +45,7 @@ function extended(version: 'dynamic' | 'recursive', anchors: 'both' | 'tree', mo
   return {
     $schema: `https://json-schema.org/draft/${isDynamic ? '2020-12' : '2019-09'}/schema`,
     $id: 'https://example.com/strict',
+    type: 'object',
     ...(anchors === 'both' && anchor),
     $ref: 'tree',
     ...more,
@@ -52,28 +53,44 @@ function extended(version: 'dynamic' | 'recursive', anchors: 'both' | 'tree', mo
   }
 }
 
-function worst(before: object, after: object): string | undefined {
-  const [base, head] = [JSON.stringify(before), JSON.stringify(after)]
-  const compared = compare({ id: 'x', type: 'json_schema', before: base, after: head }, {}, sha256)
+function worst(type: ArtifactType, before: object, after: object): string | undefined {
+  const [base = '', head = ''] = [before, after].map((schema) => JSON.stringify(FORMATS[type]?.(schema)))
+  const compared = compare({ id: 'x', type, before: base, after: head }, {}, sha256)
   assert.ok(compared.ok)
   const levels = compared.value.groups.map(({ level }) => level)
   return ['breaking', 'dangerous', 'info'].find((level) => levels.some((one) => one === level))
 }
 
 suite('dynamic references into the document that is evaluated', () => {
-  for (const version of ['dynamic', 'recursive'] as const) {
-    const closed = { unevaluatedProperties: false }
+  for (const type of ['json_schema', 'mcp_manifest', 'agent_tools'] as const)
+    for (const version of ['dynamic', 'recursive'] as const) {
+      const closed = { unevaluatedProperties: false }
 
-    test(`${version}: an anchor that goes leaves the nested values open`, () => {
-      const [strict, loose] = [extended(version, 'both', closed), extended(version, 'tree', closed)]
-      assert.equal(worst(strict, loose), 'dangerous')
-      assert.equal(worst(loose, strict), 'breaking')
-      assert.equal(worst(strict, strict), undefined)
-    })
+      test(`${type}, ${version}: an anchor that goes leaves the nested values open`, () => {
+        const [strict, loose] = [extended(version, 'both', closed), extended(version, 'tree', closed)]
+        assert.equal(worst(type, strict, loose), type === 'json_schema' ? 'dangerous' : 'info')
+        assert.equal(worst(type, loose, strict), 'breaking')
+        assert.equal(worst(type, strict, strict), undefined)
+      })
 
-    test(`${version}: without a condition of the document the anchor is no change`, () => {
-      const level = worst(extended(version, 'both'), extended(version, 'tree'))
-      assert.ok(level === undefined || level === 'info', level)
-    })
+      test(`${type}, ${version}: without a condition of the document the anchor is no change`, () => {
+        const level = worst(type, extended(version, 'both'), extended(version, 'tree'))
+        assert.ok(level === undefined || level === 'info', level)
+      })
+    }
+})
+
+const recursiveTool = (year: string): object => ({
+  $schema: `https://json-schema.org/draft/${year}/schema`,
+  type: 'object',
+  properties: { a: { type: 'string' }, next: { $recursiveRef: '#' } },
+})
+
+test('a tool whose draft has no such reference any more, or has it now, is compared by both drafts', () => {
+  for (const type of ['mcp_manifest', 'agent_tools'] as const) {
+    assert.equal(worst(type, recursiveTool('2020-12'), recursiveTool('2019-09')), 'breaking')
+    // What the reference described is described no more.
+    assert.equal(worst(type, recursiveTool('2019-09'), recursiveTool('2020-12')), 'breaking')
+    assert.equal(worst(type, recursiveTool('2019-09'), recursiveTool('2019-09')), undefined)
   }
 })
