@@ -283,6 +283,7 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'routes[].timeout.headers': WAITS,
   'routes[].timeout.idle': WAITS,
   'routes[].scm.protected_branches': LESS,
+  'routes[].scm.protected_tags': LESS,
   'routes[].scm.push': BY_RECEIPT,
   'routes[].scm.auto_merge': ranked('deny', 'judge'),
   'routes[].scm.require_head': TRUE_FIRST,

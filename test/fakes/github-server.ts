@@ -198,7 +198,7 @@ interface GraphqlRequest {
   readonly variables?: Readonly<Record<string, unknown>>
 }
 
-/** Node ids are `PR_7`, `R_4711` and `REF_main`. */
+/** Node ids are `PR_7`, `R_4711`, `REF_main`, and `TAG_v1`. */
 function graphql(server: ScmServer, { query, variables = {} }: GraphqlRequest): ScmReply {
   const { repository } = server
   if (/\bmutation\b/.test(query)) {
@@ -227,6 +227,10 @@ function graphql(server: ScmServer, { query, variables = {} }: GraphqlRequest): 
   if (id.startsWith('REF_'))
     return {
       body: { data: { node: { __typename: 'Ref', name: id.slice(4), prefix: 'refs/heads/', repository: owner } } },
+    }
+  if (id.startsWith('TAG_'))
+    return {
+      body: { data: { node: { __typename: 'Ref', name: id.slice(4), prefix: 'refs/tags/', repository: owner } } },
     }
   return { body: { data: { node: id === 'R_4711' ? { __typename: 'Repository', ...owner } : null } } }
 }

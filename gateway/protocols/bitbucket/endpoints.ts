@@ -67,8 +67,8 @@ export const BITBUCKET_REPOSITORY: readonly EndpointGroup[] = [
   },
   {
     effect: 'passes',
-    because: 'tags and branches that go; what a branch holds is judged where it lands',
-    endpoints: ['DELETE refs/branches/*', 'refs/tags', 'DELETE refs/tags/*'],
+    because: 'new tags, and branches that go; what a branch holds is judged where it lands',
+    endpoints: ['DELETE refs/branches/*', 'refs/tags'],
   },
   {
     effect: 'passes',

@@ -15,7 +15,14 @@ import { callName, matchSegments } from '../common/request-line.ts'
 import { bodyMembers, branchOf, queryMembers, removed, requiredText, statesOnly, writtenFile } from '../scm/request.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import { createEndpointTable, pathText } from '../scm/endpoints.ts'
-import type { Intents, LocatedRepository, ScmCall, ScmEndpoints, ScmRow } from '../scm/table.ts'
+import {
+  tagRemoval,
+  type Intents,
+  type LocatedRepository,
+  type ScmCall,
+  type ScmEndpoints,
+  type ScmRow,
+} from '../scm/table.ts'
 
 export const BITBUCKET_ROWS: readonly ScmRow[] = [
   {
@@ -38,6 +45,7 @@ export const BITBUCKET_ROWS: readonly ScmRow[] = [
       return [{ kind: 'move_branch', repository, branch, commit }]
     },
   },
+  { path: ['refs', 'tags', '*tag'], because: 'it takes a tag away', intents: tagRemoval },
   { path: ['src'], because: 'it may commit to a protected branch', intents: unreachable },
   { path: [], because: 'it may change the main branch, or who reaches the repository', intents: settings },
 ]

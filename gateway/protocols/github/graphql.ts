@@ -10,7 +10,7 @@ import { ScmError } from '../../scm/scm-error.ts'
 import type { ScmTransport } from '../../scm/transport.ts'
 import type { Action } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
-import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps } from '../scm/action.ts'
+import { isProtected, isProtectedTag, passing, refused, ScmAction, transportFor, type ScmDeps } from '../scm/action.ts'
 import { mutationsOf, type Called } from '../scm/graphql.ts'
 import { GITHUB_MUTATIONS } from './mutations.ts'
 import { receiptOf, mutationCheck } from '../scm/mutations.ts'
@@ -24,6 +24,7 @@ import {
   parametersOf,
   removed,
   requiredText,
+  tagOf,
   text,
   writtenFile,
   type Parameters,
@@ -55,8 +56,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
   },
   updateRef: {
     async intent(input, nodes) {
-      const { repository, branch } = await nodes.ref(requiredText(input, 'refId'))
-      return { kind: 'move_branch', repository, branch, commit: requiredText(input, 'oid') }
+      const { repository, ref } = await nodes.ref(requiredText(input, 'refId'))
+      const commit = requiredText(input, 'oid')
+      const tag = tagOf(ref)
+      return tag === null
+        ? { kind: 'move_branch', repository, branch: branchNamed(ref), commit }
+        : { kind: 'move_tag', repository, tag, commit }
     },
   },
   createRef: {
@@ -70,7 +75,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
   createCommitOnBranch: { intent: commitOnBranch },
   createDeployment: {
     async intent(input, nodes) {
-      const { repository, branch } = await nodes.ref(requiredText(input, 'refId'))
+      const { repository, ref } = await nodes.ref(requiredText(input, 'refId'))
+      const branch = branchNamed(ref)
       const environment = text(input, 'environment') ?? 'production'
       const since = { kind: 'deployment', environment } as const
       return { kind: 'ship', operation: 'deploy', repository, ref: branch, since, label: environment }
@@ -90,8 +96,10 @@ const SOURCE_UPDATE = 'updatePullRequestBranch'
 const LINKED_BRANCH = 'createLinkedBranch'
 /** Runs the workflows of a commit again. */
 const RERUN = 'rerequestCheckSuite'
-/** Forwarded unless they concern a protected branch, or the workflows that the route names. */
-export const CHECKED: ReadonlySet<string> = new Set([SOURCE_UPDATE, LINKED_BRANCH, RERUN])
+/** Takes a branch or a tag away. */
+const REF_REMOVAL = 'deleteRef'
+/** Forwarded unless they concern a protected branch or tag, or the workflows that the route names. */
+export const CHECKED: ReadonlySet<string> = new Set([SOURCE_UPDATE, LINKED_BRANCH, RERUN, REF_REMOVAL])
 
 function expectedHead(input: Parameters): string | null {
   return text(input, 'expectedHeadOid')
@@ -113,7 +121,7 @@ async function commitOnBranch(input: Parameters, nodes: Nodes): Promise<ScmInten
           repository: repositoryPath(requiredTextIn(branch, 'repositoryNameWithOwner')),
           branch: requiredTextIn(branch, 'branchName'),
         }
-      : await nodes.ref(id)
+      : await branchOfNode(id, nodes)
   const additions = itemsIn(at(input['fileChanges'], 'additions')).map((file) =>
     writtenFile(requiredTextIn(file, 'path'), decodedContent(optionalTextAt(file, 'contents') ?? '', 'base64')),
   )
@@ -124,6 +132,18 @@ async function commitOnBranch(input: Parameters, nodes: Nodes): Promise<ScmInten
     branch: branchOf(place.branch) ?? place.branch,
     writes: [...additions, ...deletions],
   }
+}
+
+async function branchOfNode(id: string, nodes: Nodes) {
+  const { repository, ref } = await nodes.ref(id)
+  return { repository, branch: branchNamed(ref) }
+}
+
+/** @throws UnreadableIntent for a ref of another kind */
+function branchNamed(ref: string): string {
+  const branch = branchOf(ref)
+  if (branch === null) throw new UnreadableIntent('The ref is not a branch.')
+  return branch
 }
 
 /** A single value in place of a list is a list of one (GraphQL, Input Coercion). */
@@ -149,7 +169,8 @@ function repositoryPath(nameWithOwner: string): string {
 interface Nodes {
   repository(id: string): Promise<string>
   pullRequest(id: string): Promise<{ readonly repository: string; readonly number: string }>
-  ref(id: string): Promise<{ readonly repository: string; readonly branch: string }>
+  /** With its prefix, such as `refs/heads/`. */
+  ref(id: string): Promise<{ readonly repository: string; readonly ref: string }>
 }
 
 const NODE_QUERY = `query($id: ID!) { node(id: $id) { __typename
@@ -177,9 +198,10 @@ function createNodes(transport: ScmTransport): Nodes {
     },
     async ref(id) {
       const node = await ask(id, 'Ref')
-      const branch = branchOf(requiredTextAt(node, 'prefix') + requiredTextAt(node, 'name'))
-      if (branch === null) throw new UnreadableIntent('The ref is not a branch.')
-      return { repository: repositoryPath(requiredTextAt(node, 'repository', 'nameWithOwner')), branch }
+      return {
+        repository: repositoryPath(requiredTextAt(node, 'repository', 'nameWithOwner')),
+        ref: requiredTextAt(node, 'prefix') + requiredTextAt(node, 'name'),
+      }
     },
   }
 }
@@ -208,6 +230,7 @@ export async function recogniseGraphql(
       await sourceUpdate(call, createGithubClient(transportAt(prefix), repository), number)
     }
     const receipts = called.filter(({ name: one }) => !Object.hasOwn(MUTATIONS, one) && !CHECKED.has(one))
+    const untagged = await tagRemovals(call, called, createNodes(transportAt(root)))
     const checks = receipts.flatMap((one) => {
       const operation = receiptOf(one, GITHUB_MUTATIONS, {
         platform: 'scm_a',
@@ -215,6 +238,7 @@ export async function recogniseGraphql(
       })
       return operation === null ? [] : [mutationCheck('github', one, operation)]
     })
+    checks.push(...untagged.map((one) => mutationCheck('github', one, 'publish')))
     if (judged.length === 0) return checks.length === 0 ? passing(name) : receiptAction(name, checks)
     if (checks.length > 0)
       throw new UnreadableIntent(
@@ -257,6 +281,16 @@ function refuseLinked(call: Call<ScmRoute>, called: readonly Called[]): void {
     throw new UnreadableIntent(
       'createLinkedBranch is not supported here; use createRef for a protected branch instead.',
     )
+}
+
+/** Of protected tags. A branch that is gone leaves no contract in it to judge. */
+async function tagRemovals(call: Call<ScmRoute>, called: readonly Called[], nodes: Nodes): Promise<readonly Called[]> {
+  const found: Called[] = []
+  for (const one of called.filter(({ name }) => name === REF_REMOVAL)) {
+    const tag = tagOf((await nodes.ref(requiredText(one.input, 'refId'))).ref)
+    if (tag !== null && isProtectedTag(call, tag)) found.push(one)
+  }
+  return found
 }
 
 function refuseUnpinned({ route }: Call<ScmRoute>, judged: readonly Called[]): void {

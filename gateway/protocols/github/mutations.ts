@@ -59,7 +59,7 @@ const GROUPS: readonly MutationGroup[] = [
   {
     effect: 'passes',
     because: 'a branch that goes, or a repository that nobody calls yet',
-    mutations: ['deleteRef', 'deleteLinkedBranch', 'createRepository', 'cloneTemplateRepository'],
+    mutations: ['deleteLinkedBranch', 'createRepository', 'cloneTemplateRepository'],
   },
   {
     effect: 'results',

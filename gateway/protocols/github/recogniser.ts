@@ -21,7 +21,7 @@ import {
   type ScmRow,
 } from '../scm/table.ts'
 import { fold } from '../../routing/path-reading.ts'
-import { isProtected, type ScmDeps } from '../scm/action.ts'
+import { isProtected, isProtectedTag, type ScmDeps } from '../scm/action.ts'
 import { createEndpointTable, pathText } from '../scm/endpoints.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import {
@@ -32,6 +32,7 @@ import {
   removed,
   requiredText,
   statesOnly,
+  tagOf,
   text,
   writtenFile,
   type Parameters,
@@ -70,7 +71,11 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
     ],
   },
   { path: ['git', 'refs'], because: 'it may make a protected branch', intents: refCreation },
-  { path: ['git', 'refs', '*ref'], because: 'it may move a protected branch', intents: refUpdate },
+  {
+    path: ['git', 'refs', '*ref'],
+    because: 'it may move a protected branch or tag, or delete such a tag',
+    intents: refUpdate,
+  },
   { path: ['branches', ':branch', 'rename'], because: 'it may move a protected branch', intents: rename },
   { path: ['merge-upstream'], because: 'it may bring commits to a protected branch', intents: sync },
   { path: [], because: 'it may change the default branch, or who reaches the repository', intents: settings },
@@ -141,8 +146,14 @@ async function releaseChange({ call, repository, names, parameters, ask }: ScmCa
 /** What else a release states decides who gets it: `make_latest`, `prerelease`. The commit counts for drafts only. */
 const RELEASE_TEXTS: ReadonlySet<string> = new Set(['name', 'body', 'discussion_category_name', 'target_commitish'])
 
-function refUpdate({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
-  const branch = branchOf(`refs/${names['ref'] ?? ''}`)
+function refUpdate({ call, repository, names, parameters }: ScmCall): Intents {
+  const ref = `refs/${(names['ref'] ?? '').replace(/^(?:refs\/)+/i, '')}`
+  const tag = tagOf(ref)
+  if (tag !== null && isProtectedTag(call, tag))
+    return call.method === 'DELETE'
+      ? 'publish'
+      : [{ kind: 'move_tag', repository, tag, commit: requiredText(parameters, 'sha') }]
+  const branch = branchOf(ref)
   // Deleting a branch leaves no contract in it to judge.
   if (call.method === 'DELETE' || branch === null || !isProtected(call, branch)) return []
   return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]

@@ -136,13 +136,8 @@ export const GITLAB_PROJECT: readonly EndpointGroup[] = [
   },
   {
     effect: 'passes',
-    because: 'tags and branches that are made or go; what a branch holds is judged where it lands',
-    endpoints: [
-      'DELETE repository/branches/*',
-      'repository/merged_branches',
-      'repository/tags',
-      'DELETE repository/tags/*',
-    ],
+    because: 'new tags, and branches that go; what a branch holds is judged where it lands',
+    endpoints: ['DELETE repository/branches/*', 'repository/merged_branches', 'repository/tags'],
   },
   {
     effect: 'passes',

@@ -29,7 +29,7 @@ import {
   requestNumber,
 } from '../scm/request.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
-import { sourceUpdate, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
+import { sourceUpdate, tagRemoval, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
 import { splitNames } from '../scm/name-list.ts'
 import { refuseBotCommands, refuseCommands } from '../scm/text-commands.ts'
 
@@ -64,6 +64,7 @@ export const GITLAB_ROWS: readonly ScmRow[] = [
   { path: ['repository', 'submodules', '*path'], because: 'it may commit to a protected branch', intents: copy },
   { path: ['repository', 'changelog'], because: 'it may commit to a protected branch', intents: changelog },
   { path: ['repository', 'branches'], because: 'it may make a protected branch', intents: branchCreation },
+  { path: ['repository', 'tags', '*tag'], because: 'it takes a tag away', intents: tagRemoval },
   { path: ['mirror', 'pull'], because: 'it may bring commits to a protected branch', intents: mirror },
   { path: [], because: 'it may change the default branch, or who reaches the project', intents: settings },
   {

@@ -64,10 +64,19 @@ export function refused(call: Call<ScmRoute>, name: string, message: string): Ac
 export function isProtected({ route }: Pick<Call<ScmRoute>, 'route'>, branch: string | null): boolean {
   // What git takes for no name of a branch is some revision: which branch the platform makes of it is not known.
   if (branch === null || NO_BRANCH_NAME.test(branch)) return true
-  const short = branch.replace(/^(?:refs\/)?heads\//i, '')
-  const names = new Set([branch, short, fold(branch), fold(short)])
-  return route.scm.protected_branches.some((glob) =>
-    [...names].some((name) => posix.matchesGlob(name, glob) || posix.matchesGlob(name, fold(glob))),
+  return isNamed(route.scm.protected_branches, [branch, branch.replace(/^(?:refs\/)?heads\//i, '')])
+}
+
+/** Tags that move by a judged call only, read like branches. */
+export function isProtectedTag({ route }: Pick<Call<ScmRoute>, 'route'>, tag: string): boolean {
+  return NO_BRANCH_NAME.test(tag) || isNamed(route.scm.protected_tags, [tag])
+}
+
+/** In letters of any case. */
+function isNamed(globs: readonly string[], names: readonly string[]): boolean {
+  const spellings = new Set(names.flatMap((name) => [name, fold(name)]))
+  return globs.some((glob) =>
+    [...spellings].some((name) => posix.matchesGlob(name, glob) || posix.matchesGlob(name, fold(glob))),
   )
 }
 

@@ -56,6 +56,7 @@ const DERIVATIONS: {
   merge_request: mergeOfRequest,
   merge_branches: mergeOfBranches,
   move_branch: moveOfBranch,
+  move_tag: moveOfTag,
   write_files: writeOfFiles,
   ship: shipment,
 }
@@ -141,6 +142,29 @@ async function moveOfBranch(
       await confirmTip(client, onto, base)
       const now = await namedCommit(client, intent.commit)
       if (now !== head) throw moved(head, now)
+    },
+  }
+}
+
+/** Who uses a release by its tag gets another commit. */
+async function moveOfTag(
+  { tag, commit }: IntentOf<'move_tag'>,
+  { client, facts, terms }: DerivationContext,
+): Promise<CheckedIntent> {
+  const base = await client.tagged(tag)
+  if (base === null) throw new UnreadableIntent(`there is no tag ${tag} to move.`)
+  const head = await namedCommit(client, commit)
+  return {
+    name: `set the tag ${tag} of ${facts.name} to ${commit}`,
+    target: targetOf(client, facts, tagTarget(tag)),
+    operation: 'publish',
+    place: { branch: `refs/tags/${tag}`, head },
+    change: await deriveChangeSet(client, { base, head, kind: 'replace', trialMerge: null }, terms.derivation),
+    async confirm() {
+      const now = await client.tagged(tag)
+      if (now !== base) throw stale(`the tag ${tag} is at ${now ?? 'no commit'} now and was at ${base}`)
+      const headNow = await namedCommit(client, commit)
+      if (headNow !== head) throw moved(head, headNow)
     },
   }
 }
@@ -242,6 +266,11 @@ async function namedCommit(client: ScmClient, ref: string): Promise<string> {
 async function confirmTip(client: ScmClient, branch: string, judged: string): Promise<void> {
   const now = await client.branchTip(branch)
   if (now !== judged) throw stale(`${branch} is at ${now} now and was at ${judged}`)
+}
+
+/** How a target names a tag, behind the repository: no ref has a colon in its name. */
+export function tagTarget(tag: string): string {
+  return `@tag:${tag}`
 }
 
 function targetOf({ platform }: ScmClient, { name }: RepositoryFacts, rest: string): string {

@@ -1,12 +1,15 @@
 /**
- * `git push` over HTTP (gitprotocol-http, receive-pack): which branches it would move. A push to a protected branch
- * bypasses every merge, so the route decides on it (`scm.push`). Merge requests are made from other branches.
+ * `git push` over HTTP (gitprotocol-http, receive-pack): which branches and tags it would move. A push to a protected branch
+ * bypasses every merge, and a release hangs on its tag, so the route decides on them (`scm.push`). Merge requests are made from
+ * other branches.
  */
 import type { ScmRoute } from './settings.ts'
 import { ERRORS } from '../../errors/errors.ts'
 import type { Action, JudgedAction, ResourceCheck, Refusal } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
-import { isProtected, passing } from './action.ts'
+import { isProtected, isProtectedTag, passing } from './action.ts'
+import { tagTarget } from './checks.ts'
+import { branchOf, tagOf } from './request.ts'
 import { quickActionsIn } from './quick-actions.ts'
 import { literalReadings, singleSegments, splitSegments } from '../../routing/path-reading.ts'
 import { refusalText } from '../common/refusal.ts'
@@ -43,29 +46,40 @@ export function recognisePush(call: Call<ScmRoute>, host: string): Action {
   if (push === 'pass') return passing(name)
   const commands = commandsOf(call)
   if (commands === null) return stopped(call, name, 'its commands cannot be read')
-  const { branches, options } = commands
+  const { refs, options } = commands
   const landing = options.find((option) => !isHarmless(option))
-  const guarded = landing === undefined ? branches.filter((branch) => isProtected(call, branch)) : branches
+  const guarded = landing === undefined ? refs.filter((ref) => isGuarded(call, ref)) : refs
   if (guarded.length === 0 && landing === undefined) return passing(name)
   // A receipt names a branch.
   if (push === 'deny' || guarded.length === 0) return stopped(call, name, whyDenied(guarded, landing))
   return receiptedPush(
     name,
-    guarded.map((branch) => pushCheck(`${host}:${repository}`, repository, branch)),
+    guarded.map((ref) => pushCheck(`${host}:${repository}`, repository, ref)),
   )
 }
 
-function whyDenied(guarded: readonly string[], landing: string | undefined): string {
-  return landing === undefined
-    ? `${guarded.join(', ')} is reached by a merge request only (routes[].scm.push)`
-    : `its push option ${JSON.stringify(landing)} may merge or is not known; leave it out and use the API (routes[].scm.push)`
+function isGuarded(call: Call<ScmRoute>, { kind, name }: PushedRef): boolean {
+  return kind === 'branch' ? isProtected(call, name) : isProtectedTag(call, name)
 }
 
-function pushCheck(target: string, repository: string, branch: string): ResourceCheck {
+function whyDenied(guarded: readonly PushedRef[], landing: string | undefined): string {
+  if (landing !== undefined)
+    return `its push option ${JSON.stringify(landing)} may merge or is not known; leave it out and use the API (routes[].scm.push)`
+  const [branches, tags] = (['branch', 'tag'] as const).map((kind) =>
+    guarded.flatMap((ref) => (ref.kind === kind ? [ref.name] : [])).join(', '),
+  )
+  return branches === ''
+    ? `it moves or deletes the tag ${tags}, which the API does (routes[].scm.push, routes[].scm.protected_tags)`
+    : `${branches} is reached by a merge request only (routes[].scm.push)`
+}
+
+function pushCheck(target: string, repository: string, { kind, name }: PushedRef): ResourceCheck {
+  const rest = kind === 'branch' ? `@${name}` : tagTarget(name)
+  const branch = kind === 'branch' ? name : `refs/tags/${name}`
   return {
     resource: {
-      name: `push ${repository}@${branch}`,
-      target: `${target}@${branch}`,
+      name: `push ${repository}${rest}`,
+      target: target + rest,
       scope: null,
       operation: 'push',
       place: { repository, branch },
@@ -131,11 +145,16 @@ function isHarmless(option: string): boolean {
 }
 
 /** Letters of any case: `refs/Heads/main` is `refs/heads/main` on a file system that ignores case. */
-const COMMAND = /^(?:[0-9a-f]{40}|[0-9a-f]{64}) (?:[0-9a-f]{40}|[0-9a-f]{64}) refs\/heads\/([^\0\n]+)/i
+const COMMAND = /^([0-9a-f]{40}|[0-9a-f]{64}) (?:[0-9a-f]{40}|[0-9a-f]{64}) (refs\/[^\0\n]*)/i
+
+interface PushedRef {
+  readonly kind: 'branch' | 'tag'
+  readonly name: string
+}
 
 interface PushCommands {
-  /** That the push would move. */
-  readonly branches: readonly string[]
+  /** Branches that the push would move, and tags that are there already. */
+  readonly refs: readonly PushedRef[]
   readonly options: readonly string[]
 }
 
@@ -143,18 +162,26 @@ interface PushCommands {
 function commandsOf({ body, headers }: Call<ScmRoute>): PushCommands | null {
   if (body === null || headers['content-encoding'] !== undefined) return null
   // An empty body is the probe by which clients check their access.
-  if (body.length === 0) return { branches: [], options: [] }
+  if (body.length === 0) return { refs: [], options: [] }
   const commands = linesFrom(body, 0)
   if (commands === null) return null
-  const branches: string[] = []
+  const refs: PushedRef[] = []
   for (const line of commands.lines) {
-    const branch = COMMAND.exec(line)?.[1]
-    if (branch !== undefined) branches.push(branch)
-    else if (!/^(?:[0-9a-f]{40,64} [0-9a-f]{40,64} refs\/|shallow )/.test(line)) return null
+    const found = COMMAND.exec(line)
+    if (found !== null) refs.push(...pushedRefs(found[2] ?? '', /^0+$/.test(found[1] ?? '')))
+    else if (!line.startsWith('shallow ')) return null
   }
   const options = isPackOrEnd(body, commands.end) ? { lines: [], end: commands.end } : linesFrom(body, commands.end)
   if (options === null || !isPackOrEnd(body, options.end)) return null
-  return { branches, options: options.lines.map((line) => line.replace(/\n$/, '')) }
+  return { refs, options: options.lines.map((line) => line.replace(/\n$/, '')) }
+}
+
+/** @param isNew what the push states; the server refuses it where the ref is there (gitprotocol-pack, old-id) */
+function pushedRefs(ref: string, isNew: boolean): readonly PushedRef[] {
+  const branch = branchOf(ref)
+  if (branch !== null) return [{ kind: 'branch', name: branch }]
+  const tag = tagOf(ref)
+  return tag === null || isNew ? [] : [{ kind: 'tag', name: tag }]
 }
 
 function isPackOrEnd(body: Buffer, at: number): boolean {

@@ -25,6 +25,8 @@ export type ScmIntent = OnRepository &
       }
     /** Sets it, or makes it where there is none. */
     | { readonly kind: 'move_branch'; readonly branch: string; readonly commit: string }
+    /** One that is there. */
+    | { readonly kind: 'move_tag'; readonly tag: string; readonly commit: string }
     | {
         readonly kind: 'write_files'
         /** Null: the default branch. */

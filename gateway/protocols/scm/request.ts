@@ -209,6 +209,12 @@ export function branchOf(ref: string): string | null {
   return kind === 'heads' ? ref.split('/').slice(2).join('/') : null
 }
 
+/** A tag without `refs/tags/`, in letters of any case; null for another ref. */
+export function tagOf(ref: string): string | null {
+  const [root = '', kind = ''] = ref.split('/').map(fold)
+  return root === 'refs' && kind === 'tags' ? ref.split('/').slice(2).join('/') : null
+}
+
 /** The content of a write, as both platforms encode it. @throws UnreadableIntent for base64 that decoders read differently (RFC 4648 §3) */
 export function decodedContent(content: string, encoding: string | null): Buffer {
   if (encoding !== 'base64') return Buffer.from(content, 'utf8')

@@ -24,10 +24,15 @@ const ScmSection = strict(
       description:
         'Branches (globs) that files may reach by a judged merge only: direct writes to them are judged as merges, and pushes go by `push`. Name your default branch here.',
     }),
+    protected_tags: Type.Array(Type.String({ minLength: 1 }), {
+      default: ['**'],
+      description:
+        'Tags (globs) that move by a judged call only, and go by a receipt for publish: releases and deployments hang on them. A new tag passes. Pushes go by `push`.',
+    }),
     push: Type.Union([Type.Literal('deny'), Type.Literal('receipt'), Type.Literal('pass')], {
       default: 'deny',
       description:
-        'git push over HTTP to a protected branch. deny: refused; use a merge request. receipt: forwarded with a receipt for operation push. pass: forwarded unjudged, which bypasses every merge.',
+        'git push over HTTP that moves a protected branch or tag. deny: refused. receipt: forwarded with a receipt for operation push. pass: forwarded unjudged, which bypasses every merge.',
     }),
     auto_merge: Type.Union([Type.Literal('deny'), Type.Literal('judge')], {
       default: 'deny',

@@ -7,7 +7,16 @@ import type { Action } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import type { ScmClient } from '../../scm/platform.ts'
 import { ScmError } from '../../scm/scm-error.ts'
-import { isProtected, passing, refused, ScmAction, transportFor, type ScmDeps, type ScmDialect } from './action.ts'
+import {
+  isProtected,
+  isProtectedTag,
+  passing,
+  refused,
+  ScmAction,
+  transportFor,
+  type ScmDeps,
+  type ScmDialect,
+} from './action.ts'
 import type { Endpoint, EndpointTable, ReceiptOperation } from './endpoints.ts'
 import { mayMutate } from './graphql.ts'
 import { UnreadableIntent, type ScmIntent } from './intent.ts'
@@ -242,6 +251,11 @@ async function allIntents(
     for (const intent of intents) found.set(JSON.stringify(intent), intent)
   }
   return [...found.values()]
+}
+
+/** `['refs', 'tags', '*tag']`: only a new tag passes, and that is made elsewhere. */
+export function tagRemoval({ call, names }: ScmCall): Intents {
+  return isProtectedTag(call, names['tag'] ?? '') ? 'publish' : []
 }
 
 /**
