@@ -34,11 +34,18 @@ export interface ScopeVerdict {
   readonly mismatches: readonly ReceiptMismatch[]
 }
 
-/** @param tenants whose receipts are taken; absent: those of every tenant */
+/** Who checks, besides the context of the attempt. */
+export interface ScopeTerms {
+  /** Tenants whose receipts are taken; absent: those of every tenant. */
+  readonly tenants?: readonly string[]
+  /** Members that the attempt would name if it had them: left out, they do not fit a receipt that is bound to one. */
+  readonly bound?: readonly (keyof IntendedContext)[]
+}
+
 export function compareScope(
   claims: ReceiptClaims,
   context: IntendedContext,
-  tenants?: readonly string[],
+  { tenants, bound = [] }: ScopeTerms = {},
 ): ScopeVerdict {
   const mismatches: ReceiptMismatch[] = []
   let mismatched: ReceiptReason | null = null
@@ -52,7 +59,8 @@ export function compareScope(
     const signed = claims[claim]
     const expected = typeof signed === 'string' ? signed : null
     const stated = context[member] ?? null
-    const isAbsent = stated === null && (whenAbsent === 'required' || (whenAbsent === 'bound' && expected !== null))
+    const isBound = whenAbsent === 'bound' || bound.includes(member)
+    const isAbsent = stated === null && (whenAbsent === 'required' || (isBound && expected !== null))
     const isDifferent = stated !== null && stated !== expected && !(fitsNull && expected === null)
     if (!isAbsent && !isDifferent) continue
     mismatches.push({ member, expected, stated })

@@ -3,7 +3,7 @@ import { DECISION_CLASSES } from '../model/decision.ts'
 import type { Sha256 } from '../common/hash.ts'
 import { decisionBodyHash } from './body-hash.ts'
 import type { ReceiptClaims } from './claims.ts'
-import { compareScope, type ScopeVerdict } from './scope.ts'
+import { compareScope, type ScopeTerms, type ScopeVerdict } from './scope.ts'
 import { type KeySet, type VerificationKey, keyFault } from './signer.ts'
 import { stateInList, type StatusListInput } from './status-list.ts'
 import { parseToken, type ParsedToken } from './token.ts'
@@ -18,7 +18,7 @@ import {
 /** Seconds that clocks may differ on `nbf` and `iat`; none on `exp` (docs/reference/receipts.md#verification-steps). */
 const LEEWAY = 30
 
-export interface VerifyInput {
+export interface VerifyInput extends ScopeTerms {
   readonly token: string
   readonly keys: KeySet
   /** Seconds since the epoch. */
@@ -27,8 +27,6 @@ export interface VerifyInput {
   readonly envelope?: unknown
   /** Absent: authenticity only. */
   readonly context?: IntendedContext
-  /** Tenants whose receipts are taken for the attempt; absent: those of every tenant. */
-  readonly tenants?: readonly string[]
   readonly state: ReceiptStanding
   /**
    * With the state `unchecked`: the status list that the receipt names, which gives its state. A list that is unreadable,
@@ -46,7 +44,7 @@ export function verifyReceipt(input: VerifyInput): ReceiptVerification {
   const key = input.keys.get(keyId)
   const forgery = authenticityFault(parsed.value, key, input)
   if (forgery !== null) return invalidReceipt(forgery, input.context)
-  const scope = input.context ? compareScope(claims, input.context, input.tenants) : null
+  const scope = input.context ? compareScope(claims, input.context, input) : null
   const { state, note } = standingOf(claims, input)
   const reason = standingFault(claims, input.now, state) ?? scope?.reason ?? decisionFault(claims)
   const answer = verified(claims, reason, scope, key?.status === 'retired')

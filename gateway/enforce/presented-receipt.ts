@@ -26,6 +26,8 @@ export interface ReceiptCheckInput {
   readonly context?: IntendedContext
   /** Tenants whose receipts are accepted; absent: those of every tenant. */
   readonly tenants?: readonly string[]
+  /** Members that a receipt may be bound to only if the attempt states them, in addition to those that always are. */
+  readonly bound?: readonly (keyof IntendedContext)[]
 }
 
 /** Never rejects: if the store cannot be read the state of the receipt is unknown, and nothing is authorized. */
@@ -61,7 +63,7 @@ export async function consumePresented(question: ReceiptCheckInput, deps: Presen
 }
 
 function inputOf(
-  { token, envelope, context, tenants }: ReceiptCheckInput,
+  { token, envelope, context, tenants, bound }: ReceiptCheckInput,
   deps: PresentedDeps,
 ): Omit<VerifyInput, 'state'> {
   return {
@@ -71,6 +73,7 @@ function inputOf(
     sha256: sha256Hex,
     ...(context !== undefined && { context }),
     ...(tenants !== undefined && { tenants }),
+    ...(bound !== undefined && { bound }),
     ...(envelope !== undefined && { envelope }),
   }
 }

@@ -79,16 +79,17 @@ class CallReceipts implements ReceiptGate {
   }
 
   async #verify(
-    { resource }: ResourceCheck,
+    { resource, basis }: ResourceCheck,
     change: CallChange | null,
     presented: readonly PresentedReceipt[],
     isRequired: boolean,
   ): Promise<CallVerdict | null> {
     const { receipts: rules } = this.#call.route
     const { context, artifacts, isWhole } = await attemptOf(this.#call, resource, change, this.#deps)
+    const bound = basis.kind === 'receipt' ? (basis.bound ?? []) : []
     let refused: ReceiptVerification | null = null
     for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
-      const check = { ...receipt, context, tenants: tenantsOf(this.#call) }
+      const check = { ...receipt, context, bound, tenants: tenantsOf(this.#call) }
       const isClaimed = rules.consume && this.#claims.some((claim) => claim.check.token === receipt.token)
       const verification = await verifyPresented(check, isClaimed ? { ...this.#deps, store: USED } : this.#deps)
       this.#count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))

@@ -247,6 +247,49 @@ const OTHERWISE: readonly (readonly [what: string, body: object])[] = [
   ['manifests in other letters', { revision: 'abc', Manifests: ['{}'] }],
 ]
 
+/** Calls that name no revision: what they deploy is not known, so a receipt for one revision is not for them. */
+const UNNAMED: readonly (readonly [method: string, path: string, body?: object])[] = [
+  ['POST', '/shop/sync'],
+  ['POST', '/shop/sync', {}],
+  ['POST', '/shop/sync', { revision: '' }],
+  ['POST', '/shop/sync', { revisions: [] }],
+  ['POST', '/shop/rollback', { id: 3 }],
+  ['PATCH', '/shop', { patch: '{}', patchType: 'merge' }],
+  ['PUT', '/shop/spec', {}],
+  ['PUT', '/shop', { metadata: { name: 'shop' } }],
+  ['POST', '', { metadata: { name: 'shop' } }],
+  ['POST', '/shop/resource', {}],
+  ['POST', '/shop/resource/actions/v2', {}],
+  ['DELETE', '/shop/operation'],
+]
+
+test('a receipt for a revision serves no call that names none, and one without a revision does', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const routes = [{ name: 'argocd', match: { path: '/' }, upstream: upstream.origin, protocol: 'argocd' }]
+  const gateway = await startTestGateway(t, { routes })
+  const act = { operation: 'deploy', target_id: 'argocd:argocd/shop' }
+  const send = (token: string, [method, path, body]: (typeof UNNAMED)[number]): Promise<Response> =>
+    fetch(`${gateway.addresses.proxy}/api/v1/applications${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'preflight-receipt': token },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  const bound = await issuedReceipt(gateway, { ...act, head: 'abc' })
+  for (const call of UNNAMED) {
+    const refused = await send(bound, call)
+    const reported: unknown = await refused.json()
+    assert.deepEqual(
+      [refused.status, at(reported, 'receipt_required', 'reason'), at(reported, 'receipt_required', 'mismatches')],
+      [403, 'context_incomplete', [{ member: 'head', expected: 'abc', stated: null }]],
+      JSON.stringify(call),
+    )
+  }
+  const unbound = await issuedReceipt(gateway, act)
+  for (const call of UNNAMED) assert.equal((await send(unbound, call)).status, 200, JSON.stringify(call))
+  assert.equal(upstream.requests.length, UNNAMED.length)
+})
+
 test('a receipt for a revision serves no sync that deploys something else', async (t) => {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   t.after(() => upstream.close())

@@ -72,7 +72,8 @@ class WriteAction implements JudgedAction {
     const { object, operation, revision } = this.#write
     const place = revision === null ? {} : { place: { head: revision } }
     const resource: JudgedResource = { name: this.name, target: `argocd:${object}`, scope: null, operation, ...place }
-    return Promise.resolve([{ resource, basis: { kind: 'receipt' } }])
+    // What a call without a revision deploys is not known: a receipt for one revision is not for it.
+    return Promise.resolve([{ resource, basis: { kind: 'receipt', bound: ['head'] } }])
   }
 
   watch(): AnswerWatcher | null {

@@ -45,7 +45,11 @@ export type CheckBasis =
       readonly completeness?: CompletenessFacts
     }
   /** There is no contract to compare: the call needs a valid receipt for exactly this operation on this target. */
-  | { readonly kind: 'receipt' }
+  | {
+      readonly kind: 'receipt'
+      /** Members of a place by which such calls say what they do: a receipt that names one is not for a call without it. */
+      readonly bound?: readonly ('base' | 'head')[]
+    }
 
 /** A receipt that came with a request; the pipeline checks whether it is valid. */
 export interface PresentedReceipt {
