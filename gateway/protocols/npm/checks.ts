@@ -9,7 +9,14 @@ import type { DerivationTerms } from '../../scm/selector.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { readPackageDocument, unread, type Publication, type Revision } from './document.ts'
-import { NEW_PACKAGE, packumentChange, predecessorOf, readPackument, type Packument } from './packument.ts'
+import {
+  changesOwners,
+  NEW_PACKAGE,
+  packumentChange,
+  predecessorOf,
+  readPackument,
+  type Packument,
+} from './packument.ts'
 import type { RegistryClient } from './registry.ts'
 import type { NpmRequest } from './request.ts'
 import { TarballError } from './archive.ts'
@@ -89,7 +96,28 @@ async function publicationChecks(publication: Publication, scene: NpmScene): Pro
     if (tagged === null || tagged === before || tagged === version) continue
     checks.push(await versionCheck(name, tag, { before: tagged, version, after, packument }, scene))
   }
-  return checks
+  // A package that is not there yet has no owners and no access that could change.
+  return packument.versions.size === 0 ? checks : [...checks, ...(await actsBeside(publication, scene))]
+}
+
+/** Acts that npm has commands of their own for, by which they go here too. */
+async function actsBeside(
+  { name, version, beside: { isDeprecated, maintainers, access } }: Publication,
+  scene: NpmScene,
+): Promise<readonly ResourceCheck[]> {
+  const { registry } = scene
+  const isOwners =
+    (maintainers !== undefined && changesOwners(await registry.packument(name, true), maintainers)) ||
+    (access !== null && name.startsWith('@') && changesAccess(await registry.isPublic(name), access))
+  return [
+    ...(isDeprecated ? ruled('deprecate', `${name}@${version}`, scene) : []),
+    ...(isOwners ? ruled('owners', name, scene) : []),
+  ]
+}
+
+/** @param isPublic null: the registry has no such notion */
+function changesAccess(isPublic: boolean | null, access: 'public' | 'restricted'): boolean {
+  return isPublic !== null && isPublic !== (access === 'public')
 }
 
 /** A tag that moves hands its followers another version. */

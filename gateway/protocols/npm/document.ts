@@ -15,6 +15,17 @@ export interface Publication {
   readonly tarball: Buffer
   /** The tags that will name the version. */
   readonly tags: readonly string[]
+  readonly beside: BesideVersion
+}
+
+/** What a publication states besides its version, with effects of its own. */
+interface BesideVersion {
+  /** Of the version. */
+  readonly isDeprecated: boolean
+  /** Absent: the publication names none. */
+  readonly maintainers?: unknown
+  /** Null: it stays as it is. */
+  readonly access: 'public' | 'restricted' | null
 }
 
 /** Without a tarball: what is said of versions that are there already. */
@@ -38,6 +49,7 @@ export function readPackageDocument(name: string, document: unknown): Publicatio
 }
 
 function publication(name: string, document: JsonObject, attachments: JsonObject): Publication {
+  requireNoBookkeeping(document)
   const [version, ...further] = Object.keys(objectOrEmpty(document['versions'], 'versions'))
   if (version === undefined || further.length > 0) throw unread('a publication states exactly one version')
   // A registry may take it for a version, and its predecessor is not known.
@@ -61,11 +73,32 @@ function publication(name: string, document: JsonObject, attachments: JsonObject
     version,
     tarball,
     tags: tags.length === 0 ? ['latest'] : tags.map(([tag]) => tag),
+    beside: {
+      isDeprecated: !NOT_DEPRECATED.has(stated['deprecated']),
+      ...(document['maintainers'] !== undefined && { maintainers: document['maintainers'] }),
+      access: accessOf(document),
+    },
   }
 }
 
+const NOT_DEPRECATED: ReadonlySet<unknown> = new Set([undefined, null, false, ''])
+
+function accessOf({ access }: JsonObject): BesideVersion['access'] {
+  if (access === undefined || access === null) return null
+  if (access === 'public' || access === 'restricted') return access
+  throw unread('it states an access that is neither public nor restricted')
+}
+
+/** Members with such names are what registries keep of a package for themselves, such as the addresses of tarballs. */
+function requireNoBookkeeping(document: JsonObject): void {
+  const strange = Object.keys(document).find((name) => name.startsWith('_') && !BOOKKEEPING.has(name))
+  if (strange !== undefined) throw unread(`it states ${JSON.stringify(strange)}, which registries keep themselves`)
+}
+
+const BOOKKEEPING: ReadonlySet<string> = new Set(['_id', '_rev', '_attachments'])
+
 /** Members on which the judgement rests; registries in Go take them in letters of any case. */
-const DOCUMENT = countingNames(['_id', 'name', 'versions', 'dist-tags', '_attachments', 'maintainers'])
+const DOCUMENT = countingNames(['_id', 'name', 'versions', 'dist-tags', '_attachments', 'maintainers', 'access'])
 const VERSION = countingNames(['name', 'version', 'dist', 'deprecated'])
 const DIST = countingNames(['integrity', 'shasum', 'tarball'])
 const ATTACHMENT = countingNames(['data'])

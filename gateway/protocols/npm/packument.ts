@@ -71,16 +71,30 @@ export function packumentChange(now: Packument, next: Packument): PackumentChang
     ),
     untagged: [...now.tags.keys()].filter((tag) => !next.tags.has(tag)),
     retagged,
-    changesOwners:
-      next.members['maintainers'] !== undefined && !isSameJson(now.members['maintainers'], next.members['maintainers']),
+    changesOwners: changesOwners(now, next.members['maintainers']),
     strange:
       added !== undefined
         ? `it adds the version ${added} without a tarball`
         : rewritten !== undefined
           ? `it changes what the version ${rewritten[0]} is`
-          : null,
+          : strangeMember(now, next),
   }
 }
+
+/** @param maintainers that a document states; undefined: it states none */
+export function changesOwners(now: Packument, maintainers: unknown): boolean {
+  return maintainers !== undefined && !isSameJson(now.members['maintainers'], maintainers)
+}
+
+/** Clients write back what they read: a member of the registry's own, or the access, has no reason to differ. */
+function strangeMember(now: Packument, next: Packument): string | null {
+  const found = Object.entries(next.members).find(
+    ([name, value]) => OF_REGISTRY.test(name) && !isSameJson(now.members[name], value),
+  )
+  return found === undefined ? null : `it changes the member ${JSON.stringify(found[0])}`
+}
+
+const OF_REGISTRY = /^_(?!id$|rev$|attachments$)|^access$/
 
 /** A manifest without what may be said anew, and without addresses, which registries write for each reader. */
 function lasting(manifest: Readonly<Record<string, unknown>> | undefined): unknown {

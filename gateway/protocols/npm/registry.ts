@@ -13,6 +13,8 @@ import { isIntact } from './tarball.ts'
 export interface RegistryClient {
   /** @param isWhole with everything that is said of the package, and not only what an installation needs */
   packument(name: string, isWhole: boolean): Promise<Packument>
+  /** Null: the registry has no such notion. */
+  isPublic(name: string): Promise<boolean | null>
   /** Rejects when it is not what the packument says it is. */
   tarball(name: string, version: string, packument: Packument): Promise<Buffer>
 }
@@ -23,6 +25,8 @@ interface RegistryDeps {
   /** Longest answer that is read. */
   readonly maxBytes: number
 }
+
+const UNKNOWN_ENDPOINT: ReadonlySet<number> = new Set([404, 405, 501])
 
 /** What installations are resolved by: a fraction of the whole. */
 const SHORT_FORM = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8, */*'
@@ -51,6 +55,14 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
       const packument = readPackument(await jsonOf(answer, `the packument of ${name}`))
       if (packument === null) throw undecided(`what the registry says of ${name} is no packument`)
       return packument
+    },
+    async isPublic(name) {
+      const what = `the access of ${name}`
+      const answer = await ask(`${base}/-/package/${name.replace('/', '%2f')}/visibility`, 'application/json', what)
+      if (UNKNOWN_ENDPOINT.has(answer.status)) return null
+      const { public: isPublic } = recordIn(await jsonOf(answer, what))
+      if (typeof isPublic !== 'boolean') throw undecided(`${what} cannot be read`)
+      return isPublic
     },
     async tarball(name, version, packument) {
       const what = `the tarball of ${name}@${version}`
