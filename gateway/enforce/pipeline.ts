@@ -27,6 +27,7 @@ import {
 } from '../listen/request-context.ts'
 import type { Upgrade } from '../upstream/upgrade.ts'
 import type { PendingWait } from './pending-calls.ts'
+import { hasBody } from '../protocols/common/request-line.ts'
 
 export interface PipelineDeps extends EnforcementDeps, ForwardDeps {
   readonly recognisers: Recognisers
@@ -111,8 +112,25 @@ function intercept(
     upstreamPath,
     body,
   }
-  const isRead = body === null && (recogniser.needsBody(call) || recogniser.usesBody?.(call) === true)
-  return isRead ? withBody(call, context, deps) : call
+  if (body !== null) return call
+  if (recogniser.needsBody(call) || recogniser.usesBody?.(call) === true) return withBody(call, context, deps)
+  return recogniser.needsBodyFrom !== undefined && hasBody(request.headers)
+    ? withBodyByStart(call, context, recogniser, deps)
+    : call
+}
+
+/** The first bytes of a body decide whether all of it is read, or streams. */
+async function withBodyByStart(
+  call: Call,
+  context: RequestContext,
+  recogniser: Recogniser,
+  deps: PipelineDeps,
+): Promise<Call | Reply | null> {
+  inviteBody(context)
+  const start = await deps.bodies.start(context.request)
+  if (!start.ok) return refuseBody(context, call, start.why, deps)
+  if (start.body.length === 0) return { ...call, body: NO_BODY }
+  return recogniser.needsBodyFrom?.(call, start.body) === true ? withBody(call, context, deps) : call
 }
 
 /** A trace that the body names: the call and the head that is sent name it, as if a field had named it. */

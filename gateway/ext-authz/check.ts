@@ -66,9 +66,11 @@ export interface CheckedRequest {
  * `absent`: no body was sent, and nothing states that the request has none. `partial`: the other proxy truncated it.
  * `unexpected`: the request has a body, and its method gives it no meaning.
  */
-export type AskedBody =
-  | { readonly kind: 'whole'; readonly bytes: Buffer }
-  | { readonly kind: 'absent' | 'partial' | 'unexpected' }
+export interface AskedBody {
+  readonly kind: 'whole' | 'partial' | 'absent' | 'unexpected'
+  /** Of a body that is not whole, the first ones, as far as they are known. */
+  readonly bytes: Buffer
+}
 
 /** Envoy sends `false` with a complete body; any other value promises nothing. */
 export function isPartial({ 'x-envoy-auth-partial-body': partial }: IncomingHttpHeaders): boolean {
@@ -258,7 +260,7 @@ async function answerCall(
   const caller = callerOn(match.route, ANYBODY)
   const head: CallHead = { ...match, correlationId, observation, caller, method, ...headOfProxy(received), received }
   const recogniser = pipeline.recognisers[match.route.protocol]
-  const isNeeded = recogniser.needsBody(head)
+  const isNeeded = recogniser.needsBody(head) || recogniser.needsBodyFrom?.(head, body.bytes) === true
   const isHad = body.kind === 'whole'
   const isRead = isHad && (isNeeded || recogniser.usesBody?.(head) === true)
   const given: Call = { ...head, body: isRead ? body.bytes : null }

@@ -72,7 +72,8 @@ class RequestProcessing implements Processing {
     if (isBodiless)
       return this.#judge({ ...head, body: { kind: 'whole', bytes: NO_BYTES } }, 'request_headers', waiting)
     // Where the body is not held back, going on here would forward what was not judged.
-    if (!this.#isBuffered) return this.#judge({ ...head, body: { kind: 'absent' } }, 'request_headers', waiting)
+    if (!this.#isBuffered)
+      return this.#judge({ ...head, body: { kind: 'absent', bytes: NO_BYTES } }, 'request_headers', waiting)
     this.#head = head
     return { request_headers: { response: {} } }
   }
@@ -84,11 +85,7 @@ class RequestProcessing implements Processing {
       return { request_body: { response: {} } }
     }
     this.#head = null
-    return this.#judge(
-      { ...head, body: isWhole ? { kind: 'whole', bytes: body } : { kind: 'partial' } },
-      'request_body',
-      waiting,
-    )
+    return this.#judge({ ...head, body: { kind: isWhole ? 'whole' : 'partial', bytes: body } }, 'request_body', waiting)
   }
 
   async #judge(

@@ -175,13 +175,13 @@ function fieldsOf({ host, headers, header_map: map }: AskedHttpRequest): readonl
 }
 
 function bodyOf(http: AskedHttpRequest, headers: IncomingHttpHeaders): AskedBody {
-  if (isPartial(headers)) return { kind: 'partial' }
   const { body, raw_body: raw, size } = http
   const bytes = raw.length > 0 ? raw : Buffer.from(body, 'utf8')
-  if (bytes.length === 0) return isBodiless(http, headers) ? { kind: 'whole', bytes } : { kind: 'absent' }
+  if (isPartial(headers)) return { kind: 'partial', bytes }
+  if (bytes.length === 0) return isBodiless(http, headers) ? { kind: 'whole', bytes } : { kind: 'absent', bytes }
   const length = headers['content-length']
   const isShort = Number(size) > bytes.length || (length !== undefined && Number(length) !== bytes.length)
-  return isShort ? { kind: 'partial' } : { kind: 'whole', bytes }
+  return isShort ? { kind: 'partial', bytes } : { kind: 'whole', bytes }
 }
 
 /**

@@ -110,13 +110,13 @@ function unclearRequest(correlationId: string): CheckVerdict {
 }
 
 function bodyOf(method: string, headers: IncomingMessage['headers'], bytes: Buffer): AskedBody {
-  if (isPartial(headers)) return { kind: 'partial' }
+  if (isPartial(headers)) return { kind: 'partial', bytes }
   const leftOut = headers[ORIGINAL_BODY]
   if (bytes.length === 0 && leftOut !== undefined) {
     if (NO_BODY.test(String(leftOut))) return { kind: 'whole', bytes }
-    return { kind: WITHOUT_BODY.has(method) ? 'unexpected' : 'absent' }
+    return { kind: WITHOUT_BODY.has(method) ? 'unexpected' : 'absent', bytes }
   }
-  return bytes.length === 0 && !WITHOUT_BODY.has(method) ? { kind: 'absent' } : { kind: 'whole', bytes }
+  return bytes.length === 0 && !WITHOUT_BODY.has(method) ? { kind: 'absent', bytes } : { kind: 'whole', bytes }
 }
 
 function sendVerdict(verdict: CheckVerdict, response: ServerResponse): void {

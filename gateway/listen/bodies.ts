@@ -39,6 +39,8 @@ export interface Bodies {
    * send nothing.
    */
   read(request: BodySource, maxBytes: number, admission?: 'as_it_comes' | 'whole'): Promise<BodyResult>
+  /** The first bytes of a body, which stay in it; empty when it has none. Never rejects. */
+  start(request: BodySource): Promise<BodyResult>
   /** A body that was read is no longer needed; its memory is free again. */
   release(body: Buffer): void
   /** Bytes of long bodies in memory now. */
@@ -120,6 +122,7 @@ export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
       const lease = memory.tryTake('body', length)
       return lease === null ? admit(request, maxBytes, length) : start(request, maxBytes, open(lease))
     },
+    start: (request) => firstBytes(request, pace().silenceMs),
     release(body) {
       leases.get(body)?.release()
       leases.delete(body)
@@ -128,6 +131,29 @@ export function createBodies(memory: BodyMemory, pace: () => BodyPace): Bodies {
   }
 }
 
+function firstBytes(request: BodySource, waitMs: number): Promise<BodyResult> {
+  return new Promise((resolve) => {
+    const finish = (result: BodyResult): void => {
+      clearTimeout(timer)
+      request.off('readable', onReadable).off('close', onClose).off('error', onClose)
+      resolve(result)
+    }
+    const onReadable = (): void => {
+      // At the end there is nothing to read; asking for it would end the stream before anybody listens.
+      const chunk: unknown = request.readableLength > 0 ? request.read() : null
+      if (chunk === null) return finish({ ok: true, body: NO_BYTES })
+      request.unshift(chunk)
+      finish({ ok: true, body: Buffer.isBuffer(chunk) ? chunk : NO_BYTES })
+    }
+    const onClose = (): void => finish(ABORTED)
+    const timer = setTimeout(() => finish(TOO_SLOW), waitMs)
+    if (request.destroyed) return onClose()
+    request.on('readable', onReadable).on('close', onClose).on('error', onClose)
+  })
+}
+
+const NO_BYTES = Buffer.alloc(0)
+const TOO_SLOW = { ok: false, why: 'too_slow' } as const
 const TOO_LARGE = { ok: false, why: 'too_large' } as const
 const ABORTED = { ok: false, why: 'aborted' } as const
 const OVERLOADED = { ok: false, why: 'overloaded' } as const

@@ -1,6 +1,7 @@
 /** Holds one request or answer against a contract: the operation that it belongs to, its parameters, its media type, its body. */
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { readStrictJson } from '../json/strict-json.ts'
+import { isJsonType } from '../network/json-type.ts'
 import { templateOf } from './api-operations.ts'
 import type { CheckedContract, ContractPart, MessageSide } from './contract.ts'
 import type { AnswerMessage, Conformance, HttpMessage, RequestMessage, Violation } from './message.ts'
@@ -95,7 +96,7 @@ function ofRequestBody(message: RequestMessage, operation: ContractPart, contrac
   if (described !== null) return ofContent(message, described, 'request', contract)
   if (old === null) return NOTHING
   const schema = contract.member(old, 'schema')
-  return schema === null || !isJson(message.headers['content-type'])
+  return schema === null || !isJsonType(message.headers['content-type'])
     ? NOTHING
     : ofJson(message.body, schema.at, 'request', contract)
 }
@@ -109,7 +110,7 @@ function ofAnswer(message: AnswerMessage, { operation }: FoundBody, contract: Ch
   if (described === null) return one('status', `${status} is none of the answers that the contract describes`)
   if (method === 'HEAD' || status === 204 || status === 304) return NOTHING
   const schema = contract.member(described, 'schema')
-  if (schema !== null && isJson(headers['content-type'])) return ofJson(body, schema.at, 'answer', contract)
+  if (schema !== null && isJsonType(headers['content-type'])) return ofJson(body, schema.at, 'answer', contract)
   // An answer whose description names no content says nothing of its body.
   return contract.member(described, 'content') === null ? NOTHING : ofContent(message, described, 'answer', contract)
 }
@@ -131,7 +132,7 @@ function ofContent(
     return one('content-type', `${type === '' ? 'none' : type} is none of ${Object.keys(content.value).join(', ')}`)
   const schema = contract.member(content, key, 'schema')
   if (schema === null) return NOTHING
-  return isJson(type)
+  return isJsonType(type)
     ? ofJson(body, schema.at, side, contract)
     : { violations: [], notes: [`bodies of ${type} are not read`] }
 }
@@ -147,10 +148,6 @@ function isWithin(type: string, range: string): boolean {
 
 function mediaTypeIn(header: string | undefined): string {
   return (header ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
-}
-
-function isJson(header: string | undefined): boolean {
-  return /[/+]json$/.test(mediaTypeIn(header))
 }
 
 function ofJson(

@@ -198,6 +198,11 @@ export interface Recogniser<Own extends Route = Route> {
   needsBody(head: CallHead<Own>): boolean
   /** True when a short body, if there is one to read, makes the judgement more exact. Absent: none does. */
   usesBody?(head: CallHead<Own>): boolean
+  /**
+   * Asked where `needsBody` is false: true when a body that begins with these bytes must be read. Absent: none does.
+   * @param start at least one byte, if there is any
+   */
+  needsBodyFrom?(head: CallHead<Own>, start: Buffer): boolean
   recognise(call: Call<Own>): Action | Promise<Action>
   /**
    * A fault in the form of the protocol; absent, or null for this call: in the form of every other error of the gateway

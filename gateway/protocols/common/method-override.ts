@@ -2,6 +2,7 @@
 import type { Call, CallHead } from '../../calls/call.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
+import { isJsonType } from '../../network/json-type.ts'
 import { METHOD_FIELDS } from '../../routing/field-name.ts'
 import { canonicalName, queryOf, readNames } from '../../routing/query-names.ts'
 import { hasBody } from './request-line.ts'
@@ -76,9 +77,4 @@ function namesInForm(body: Buffer, type: string | undefined): readonly string[] 
   if (!parts.ok) return null
   const names = parts.value.map(({ head }) => partName(head))
   return names.includes(null) ? null : names.map((part) => canonicalName(part?.name ?? ''))
-}
-
-/** Whether a body of this type is JSON to every server. */
-export function isJsonType(type: string | undefined): boolean {
-  return /^[^;]*[/+]json\s*(?:;|$)/i.test(type ?? '')
 }

@@ -58,6 +58,11 @@ export function offerKey(headers: IncomingHttpHeaders, route: Pick<Route, 'contr
   )
 }
 
+/** A field by which a server may choose what it offers, beside who calls. @param name in lower case */
+export function mayChooseOffer(name: string): boolean {
+  return !CREDENTIALS.has(name) && !NEUTRAL.has(name) && !NEUTRAL_PREFIX.test(name) && !PLAIN.has(name)
+}
+
 /** Hashed, so that credentials stay out of keys, unless no field holds one. */
 function fieldsKey(headers: IncomingHttpHeaders, isPart: (name: string) => boolean): string {
   let fields = ''

@@ -6,6 +6,7 @@ import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { isJsonType } from '../../network/json-type.ts'
 
 /** Maximum length of an answer that is read for its errors. */
 const MAX_BYTES = 8 * 1024 * 1024
@@ -27,7 +28,7 @@ export function watchResults(resources: readonly (JudgedResource | null)[] | nul
       return results === null
     },
     head(_status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
-      if (/^[^;]*[/+]json\s*(?:;|$)/i.test(String(headers['content-type'] ?? ''))) pieces = new BytePieces()
+      if (isJsonType(String(headers['content-type'] ?? ''))) pieces = new BytePieces()
     },
     chunk(bytes: Buffer): void {
       size += bytes.length

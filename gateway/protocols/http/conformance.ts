@@ -13,6 +13,7 @@ import type { Call, CallHead } from '../../calls/call.ts'
 import { hasBody } from '../common/request-line.ts'
 import type { ContractChecks, Departure, Under } from '../common/contract-checks.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
+import { isJsonType } from '../../network/json-type.ts'
 import { unpacked } from '../../network/content-coding.ts'
 
 export interface PinnedText {
@@ -38,7 +39,8 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
   const { validator, config, checks, logger } = deps
   return {
     needsBody(head) {
-      if (head.route.validate === 'off' || !hasBody(head.received.headers) || !isJson(head.headers)) return false
+      if (head.route.validate === 'off' || !hasBody(head.received.headers) || !isJsonType(head.headers['content-type']))
+        return false
       const length = Number(head.received.headers['content-length'] ?? Number.NaN)
       // A route in observe mode refuses no request for its length.
       return isEnforced(head.route) || length <= config().limits.proxied_body
@@ -46,7 +48,11 @@ export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
     async ofRequest(call, pinned) {
       const { route, method, upstreamPath: target, headers } = call
       try {
-        const plain = await plainBody(isJson(headers) ? call.body : null, headers, config().limits.proxied_body)
+        const plain = await plainBody(
+          isJsonType(headers['content-type']) ? call.body : null,
+          headers,
+          config().limits.proxied_body,
+        )
         // The upstream may read a body that this cannot read.
         if (!plain.ok) return departure(call, pinned, null, [{ where: 'body', message: plain.why }])
         const body = plain.bytes
@@ -126,7 +132,7 @@ function watchAnswer(limit: number, onWhole: (answer: WholeAnswer) => Promise<vo
     head(code, fields) {
       status = code
       headers = fields
-      if (!isJson(fields)) pieces = null
+      if (!isJsonType(flat(fields)['content-type'])) pieces = null
     },
     chunk(bytes) {
       size += bytes.length
@@ -147,10 +153,6 @@ async function plainBody(body: Buffer | null, headers: HeaderFields, limit: numb
   if (!isUtf8Type(flat(headers)['content-type'])) return { ok: false, why: 'the body is in other letters than UTF-8' }
   const encoding = headers['content-encoding']
   return unpacked(body, typeof encoding === 'string' ? encoding : undefined, limit)
-}
-
-function isJson(headers: HeaderFields): boolean {
-  return /^[^;]*[/+]json\s*(?:;|$)/i.test(String(headers['content-type'] ?? ''))
 }
 
 function flat(headers: HeaderFields): Record<string, string> {

@@ -12,10 +12,12 @@ import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '.
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
+import { isJsonType } from '../../network/json-type.ts'
 import { unpacked } from '../../network/content-coding.ts'
 import { hasBody, isRead, callName } from '../common/request-line.ts'
 import { agentOf } from './agent.ts'
 import { bodyParts } from './body-parts.ts'
+import { headerTools } from './headers.ts'
 import { calledPath, isUnnamed, OTHER, takesTools, type CalledPath, type ModelProvider } from './provider.ts'
 import { REFERENCE_MEMBERS, storedToolsOf, type StoredTools } from './stored-tools.ts'
 import { toolTableOf, type LlmTools } from './tool-table.ts'
@@ -29,6 +31,7 @@ interface LlmDeps {
 export function createLlmRecogniser(deps: LlmDeps): Recogniser<LlmRoute> {
   return {
     needsBody: (head) => needsBody(head),
+    needsBodyFrom: (head, start) => !isRead(head.method) && MAY_BE_JSON.test(start.toString('latin1')),
     async recognise(call) {
       const called = calledPath(call)
       const provider = called?.provider ?? null
@@ -40,29 +43,36 @@ export function createLlmRecogniser(deps: LlmDeps): Recogniser<LlmRoute> {
       if (called === null) return refused(call, provider, 'its path or method can be read in two ways')
       if (isUnnamed(call, called)) return refused(call, provider, 'its body may hold tools in a form that is not read')
       const read = await bodyOf(call, deps)
-      if (!read.ok)
-        return takesTools(called) || isJson(call) || looksLikeJson(call)
-          ? refused(call, provider, read.why)
-          : passing(call, provider)
-      return recogniseBody(call, called, read.value)
+      if (read.ok) return recogniseBody(call, called, read.value)
+      const mayBeRead = called.provider !== OTHER || isJson(call) || looksLikeJson(call)
+      // The header or the path alone may name what keeps the tools.
+      return mayBeRead ? refused(call, provider, read.why) : recogniseBody(call, called, null)
     },
   }
 }
 
 /**
- * Uploads and media are streamed, except to paths that call a model: some servers read JSON whatever its stated type.
+ * Uploads and media are streamed, except to paths that call a model, and where their first bytes may be those of JSON: some
+ * servers read it whatever its stated type.
  */
 function needsBody(head: CallHead<LlmRoute>): boolean {
   if (isRead(head.method)) return false
   const called = calledPath(head)
-  return called === null || takesTools(called) || !isMedia(head)
+  return called === null || takesTools(called) || !isMedia(head) || isCoded(head)
 }
 
 function isJson({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): boolean {
-  return /^[^;]*[/+]json\b/i.test(headers['content-type'] ?? 'application/json')
+  return isJsonType(headers['content-type'] ?? 'application/json')
 }
 
-/** Types that are certainly not JSON; every other type, or none, may be read as JSON. */
+function isCoded({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): boolean {
+  return headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity'
+}
+
+/** Blanks, marks of byte order and zeros of UTF-16 before a value or a comment; or nothing else that has come yet. */
+const MAY_BE_JSON = /^[\s\0\u00ef\u00bb\u00bf\u00fe\u00ff]*(?:[[{"/]|$)/
+
+/** Types that are not JSON by their name; every other type, or none, may be read as JSON. */
 function isMedia({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): boolean {
   return /^\s*(?:multipart\/form-data|(?:audio|image|video)\/[\w.+-]+|application\/(?:octet-stream|pdf|zip|gzip))\s*(?:;|$)/i.test(
     headers['content-type'] ?? '',
@@ -71,7 +81,7 @@ function isMedia({ headers }: Pick<CallHead<LlmRoute>, 'headers'>): boolean {
 
 /** Text of another type that has no single reading as JSON, and may have one to a lenient server. */
 function looksLikeJson({ body, headers }: Call<LlmRoute>): boolean {
-  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') return true
+  if (isCoded({ headers })) return true
   return body !== null && /^[\s\0\p{Cc}\u00ef\u00bb\u00bf\u00fe\u00ff]*[[{/]/u.test(body.toString('latin1', 0, 1024))
 }
 
@@ -91,11 +101,15 @@ async function bodyOf({ body, headers }: Call<LlmRoute>, { flow, config }: LlmDe
 }
 
 function recogniseBody(call: Call<LlmRoute>, { provider, paths }: CalledPath, body: unknown): Action {
-  const { agent_field: ownField, stored_tools: handling } = call.route.llm
+  const { agent_field: ownField, agent_header: ownHeader, stored_tools: handling } = call.route.llm
   const read = bodyParts(body, REFERENCE_MEMBERS)
-  const table: LlmTools = read.ok ? toolTableOf(read.parts) : { kind: 'unreadable', why: read.why }
+  const named = headerTools(call, ownHeader)
+  const parts = read.ok ? [...read.parts, ...named.parts] : []
+  const table: LlmTools = read.ok ? toolTableOf(parts) : { kind: 'unreadable', why: read.why }
   const stored =
-    read.ok && handling !== 'pass' ? storedToolsOf({ name: callName(call), paths, parts: read.parts, ownField }) : []
+    read.ok && handling !== 'pass'
+      ? [...storedToolsOf({ name: callName(call), paths, parts, ownField }), ...named.stored]
+      : []
   if (table.kind === 'none' && stored.length === 0) return passing(call, provider)
   const agent = agentOf(call, body)
   if (!agent.ok) return refused(call, provider, agent.why)

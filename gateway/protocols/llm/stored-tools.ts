@@ -40,6 +40,7 @@ const REFERENCES: readonly ReferenceRow[] = [
     overriddenAt: /\/(?:v1|openai|projects\/[^/]+)\/threads\/(?:[^/]+\/)?runs$/,
     because: 'a stored assistant has tools of its own',
   },
+  { members: ['prompt_id', 'promptId'], form: 'text', because: 'a stored prompt has tools of its own' },
   { members: ['agent_id', 'agentId'], form: 'text', because: 'a stored agent has tools of its own' },
   { members: ['agent_reference'], form: 'text or object', because: 'a stored agent has tools of its own' },
   {
@@ -111,6 +112,11 @@ const PLACES: readonly PlaceRow[] = [
     member,
     because: 'it gives tools to an agent in a form that is not compared',
   })),
+  { path: /\/agents\/[^/]+\/agentaliases(?:\/[^/]+)?$/, because: 'it changes the tools of a stored agent' },
+  {
+    path: /\/skills\/[^/]+(?:\/versions(?:\/[^/]+)?)?$/,
+    because: 'calls that name the skill get other code and text',
+  },
   { path: /\/flows\/[^/]+\/aliases\/[^/]+(?:\/executions)?$/, because: 'a flow has tools of its own' },
   { path: /\/bots\/chat\/completions$/, because: 'a bot has tools of its own' },
   { path: /\/apps\/(?:agent\/.+|[^/]+\/completion)$/, because: 'an application has tools of its own' },

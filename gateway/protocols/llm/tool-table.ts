@@ -7,6 +7,7 @@ import canonicalize from 'canonicalize'
 import type { OfferedContract } from '../../baselines/baselines.ts'
 import { contractDigest } from '../../baselines/baselines.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { countedFields } from './headers.ts'
 import { LISTS, SERVERS, SWITCHES, type BodyPart } from './body-parts.ts'
 
 export type LlmTools =
@@ -15,7 +16,9 @@ export type LlmTools =
   | { readonly kind: 'unreadable'; readonly why: string }
 
 /** Credentials of the caller for the server behind a tool. They are not stored. */
-const SECRETS: ReadonlySet<string> = new Set(['headers', 'authorization', 'authorization_token'])
+const SECRETS: ReadonlySet<string> = new Set(['authorization', 'authorization_token'])
+/** Header fields for the server behind a tool: credentials, and fields by which it chooses what it offers. */
+const FIELDS: ReadonlySet<string> = new Set(['headers', 'extra_headers', 'http_headers', 'custom_headers'])
 /** The same within data that the provider connects to. */
 const SECRETS_OF_DATA: ReadonlySet<string> = new Set(
   'authentication key api_key apiKey access_token accessToken connection_string connectionString'.split(' '),
@@ -67,7 +70,9 @@ function switchedTools(name: string, value: unknown): readonly object[] {
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets)
   if (!isJsonObject(value)) return value
-  const kept = Object.entries(value).filter(([name]) => !SECRETS.has(name) && !SECRETS_OF_DATA.has(name))
+  const kept = Object.entries(value).filter(
+    ([name]) => !SECRETS.has(name) && !FIELDS.has(name) && !SECRETS_OF_DATA.has(name),
+  )
   return Object.fromEntries(kept.map(([name, held]) => [name, withoutSecrets(held)]))
 }
 
@@ -98,5 +103,10 @@ function plainTool(tool: unknown): unknown {
     const { inputSchema, ...rest } = spec
     return plainTool({ ...rest, input_schema: isJsonObject(inputSchema) ? inputSchema['json'] : inputSchema })
   }
-  return Object.fromEntries(Object.entries(tool).filter(([name]) => !SECRETS.has(name) && !SILENT.has(name)))
+  const chosen = Object.entries(tool).flatMap(([name, held]) => {
+    const counted = FIELDS.has(name) ? countedFields(held) : null
+    return counted === null ? [] : [[`chosen_by_${name}`, counted] as const]
+  })
+  const kept = Object.entries(tool).filter(([name]) => !SECRETS.has(name) && !FIELDS.has(name) && !SILENT.has(name))
+  return Object.fromEntries([...kept, ...chosen])
 }
