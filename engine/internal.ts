@@ -78,7 +78,8 @@ export { countFindings, countPlaces, expandFindings, LEVELS, occurrenceText } fr
 export type { Direction, Finding, FindingGroup, Level, Occurrence, Offer, Operation } from './model/finding.ts'
 export { guardMcpClient, guardTools } from './guard/guard.ts'
 export { filePathReadings, isFilePattern, isSameFile, pathAndEnds } from './common/file-path.ts'
-export { applyFileChange, FILE_ARGUMENTS, namedFiles, readFileChanges } from './guard/edits.ts'
+export { applyFileChange, namedFiles, readFileChanges } from './guard/edits.ts'
+export { FILE_ARGUMENTS } from './guard/named-files.ts'
 export { furtherPaths } from './guard/further-paths.ts'
 export type { FileChange, FileChanges } from './guard/edits.ts'
 export type {

@@ -12,6 +12,16 @@ import { fail, ok, type Result } from '../common/result.ts'
 import { readJson } from '../contracts/json-text.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../model/limits.ts'
 import { isSameFile } from '../common/file-path.ts'
+import {
+  boundedMoves,
+  boundedPaths,
+  chained,
+  ENDS_OF_MOVES,
+  FILE_ARGUMENTS,
+  mentionedPaths,
+  pairsIn,
+  PATCHES,
+} from './named-files.ts'
 import { isRecord, type JsonRecord } from '../schema/located.ts'
 
 /** One replacement, in both sides. */
@@ -30,23 +40,21 @@ export type FileChange =
   /** A part of the file, in a way that is not followed. */
   | { readonly kind: 'part'; readonly path: string }
 
-/** The file changes in arguments. `unclear`: an unknown change, in one of the named files. */
+/**
+ * The file changes in arguments. `unclear`: an unknown change, in one of the named files. `excessive`: more files, or
+ * longer names, than can be looked at.
+ */
 export type FileChanges =
   | { readonly kind: 'none' }
+  | { readonly kind: 'excessive' }
   | { readonly kind: 'unclear'; readonly paths: readonly string[] }
   | { readonly kind: 'changes'; readonly changes: readonly FileChange[] }
   /** One file takes another's place, by a move or a copy. */
   | { readonly kind: 'moved'; readonly from: string; readonly to: string }
 
-export const FILE_ARGUMENTS = [
-  ...(['path', 'file_path', 'filePath', 'filename', 'file', 'filepath', 'file_name', 'fileName'] as const),
-  ...(['relative_path', 'relativePath', 'absolute_path', 'absolutePath', 'target_file', 'targetFile', 'uri'] as const),
-  ...(['paths', 'file_paths', 'filePaths'] as const),
-] as const
 /** JsonRecord around the arguments, which some frameworks remove. */
 const WRAPPERS = ['args', 'arguments', 'input', 'parameters', 'params', 'kwargs'] as const
 const CONTENTS = ['content', 'contents', 'new_content', 'newContent', 'text', 'file_text'] as const
-const PATCHES = ['patch', 'diff'] as const
 const INSERTED = ['insert_text', 'new_str', 'text'] as const
 const SIDES = [
   ['old_string', 'new_string'],
@@ -55,10 +63,6 @@ const SIDES = [
   ['oldString', 'newString'],
   ['oldText', 'newText'],
 ] as const
-
-function pairsIn(...lines: readonly string[]): readonly (readonly string[])[] {
-  return lines.flatMap((line) => line.split(' ').map((pair) => pair.split(':')))
-}
 
 /** Pairs that change a file in a way that is not followed: with expressions, or several places. */
 const OTHER_SIDES = pairsIn(
@@ -73,14 +77,6 @@ const POSITIONS = [
 ] as const
 /** Values of `mode` with which a content is the whole file. */
 const WHOLE = /^(?:rewrite|overwrite|write|create|replace|w|wt|w\+|)$/i
-/** A file that takes the place of another. */
-const ENDS_OF_MOVES = pairsIn(
-  'source:destination src:dst src:dest from:to old_path:new_path oldPath:newPath path:new_path path:newPath',
-  'source_path:destination_path sourcePath:destinationPath source_path:target_path sourcePath:targetPath',
-  'source:target path:destination from_path:to_path fromPath:toPath source_file:target_file path:new_name',
-  'path:newName old_uri:new_uri oldUri:newUri old_name:new_name oldName:newName source_uri:target_uri',
-)
-
 /** Members whose text comes into a file, or is taken out of it. */
 export const CHANGED_TEXTS: ReadonlySet<string> = new Set([...CONTENTS, ...PATCHES, ...SIDES.flat(), 'insert_text'])
 
@@ -109,22 +105,29 @@ export function readFileChanges(given: unknown, declared: ReadonlySet<string> | 
   const concerned = layers.filter((layer) => namesGiven(layer).length > 0)
   const [args, ...others] = concerned
   const names = concerned.flatMap(namesGiven)
-  const moves = layers.flatMap(declaredMoves)
+  const moves = boundedMoves(layers)
+  if (moves === null) return EXCESSIVE
   const isChange =
     names.some((name) => PLACES.has(name)) &&
     (names.some((name) => CHANGING.has(name)) || layers.some((layer) => hasPair(layer, OTHER_SIDES)))
   const [move, ...furtherMoves] = moves
   if (!isChange && move === undefined) return { kind: 'none' }
-  if (!isChange && move !== undefined && furtherMoves.length === 0) return { kind: 'moved', ...move }
-  if (args === undefined || move !== undefined)
-    return {
-      kind: 'unclear',
-      paths: [...concerned.flatMap(mentionedPaths), ...moves.flatMap(({ from, to }) => [from, to])],
-    }
+  const ends = moves.flatMap(({ from, to }) => [from, to])
+  if (!isChange && move !== undefined && furtherMoves.length === 0)
+    return boundedPaths(ends) === null ? EXCESSIVE : { kind: 'moved', ...move }
+  if (args === undefined || move !== undefined) return unclear(concerned, ends)
   // A tool may take what stands around its arguments, or what stands in them.
   const isDeclared = declared === null || names.every((name) => declared.has(name))
   const changes = isDeclared && others.length === 0 ? readChanges(args) : null
-  return changes === null ? { kind: 'unclear', paths: concerned.flatMap(mentionedPaths) } : { kind: 'changes', changes }
+  if (changes === null) return unclear(concerned, [])
+  return boundedPaths(changes.map(({ path }) => path)) === null ? EXCESSIVE : { kind: 'changes', changes }
+}
+
+const EXCESSIVE = { kind: 'excessive' } as const
+
+function unclear(layers: readonly JsonRecord[], ends: readonly string[]): FileChanges {
+  const paths = boundedPaths(chained(ends, ...layers.map(mentionedPaths)))
+  return paths === null ? EXCESSIVE : { kind: 'unclear', paths }
 }
 
 /** Names without which arguments change no file. Most calls have none of them. */
@@ -142,15 +145,6 @@ function hasPair(layer: JsonRecord, pairs: readonly (readonly string[])[]): bool
   return pairs.some((names) => names.every((name) => isPresent(layer[name])))
 }
 
-/** Every pair of texts that may be the ends of a move or copy. */
-function declaredMoves(layer: JsonRecord): readonly { readonly from: string; readonly to: string }[] {
-  return ENDS_OF_MOVES.flatMap(([from = '', to = '']) =>
-    textsWithin(layer[from]).flatMap((source) =>
-      textsWithin(layer[to]).map((target) => ({ from: source, to: target })),
-    ),
-  )
-}
-
 /** A pair that is not followed, or a content beside a place in the file, which is not the whole file. */
 function isPartly(layer: JsonRecord): boolean {
   if (hasPair(layer, OTHER_SIDES)) return true
@@ -160,9 +154,9 @@ function isPartly(layer: JsonRecord): boolean {
   return isPart || POSITIONS.some((name) => isPresent(layer[name]))
 }
 
-/** Every text in arguments that may be the path of a file. */
-export function namedFiles(given: unknown): readonly string[] {
-  return layersOf(given).flatMap(mentionedPaths)
+/** Every text in arguments that may be the path of a file. Null: they are more, or longer, than can be looked at. */
+export function namedFiles(given: unknown): readonly string[] | null {
+  return boundedPaths(chained(...layersOf(given).map(mentionedPaths)))
 }
 
 const MAX_LAYERS = 256
@@ -206,35 +200,6 @@ function readChanges(args: JsonRecord): readonly FileChange[] | null {
   return change === null ? null : [change]
 }
 
-/** Every text that may be the path of a changed file. */
-function mentionedPaths(args: JsonRecord): readonly string[] {
-  const files: readonly unknown[] = Array.isArray(args['files']) ? args['files'] : []
-  const places = [args, ...files.filter(isRecord)].flatMap((place) =>
-    FILE_ARGUMENTS.flatMap((name) => textsWithin(place[name])),
-  )
-  const patches = PATCHES.flatMap((name) => textsWithin(args[name])).flatMap((patch) => [
-    ...patch.split(/\s+/),
-    ...[...patch.matchAll(PATCH_HEAD)].map(([, path = '']) => path),
-  ])
-  const named = files.flatMap((file) => (isRecord(file) ? [] : textsWithin(file)))
-  return [...new Set([...places, ...named, ...patches.flatMap(suffixesOf)])]
-}
-
-/** A line that names a file, whose name may hold blanks; git and diff put a tab behind it. */
-const PATCH_HEAD = /^(?:---|\+\+\+|\*{3}(?: \w+ File:)?|(?:rename|copy) (?:from|to)|Index:) ([^\t\r\n]+)/gm
-
-function textsWithin(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value]
-  if (Array.isArray(value)) return value.flatMap(textsWithin)
-  return isRecord(value) ? Object.values(value).flatMap(textsWithin) : []
-}
-
-/** Tools take any number of folders off the names in a patch. */
-function suffixesOf(path: string): readonly string[] {
-  const parts = path.split('/')
-  return parts.map((_, index) => parts.slice(index).join('/'))
-}
-
 /** The path that arguments name, by however many members; null when there is none, or they differ. */
 function readPathArgument(args: JsonRecord): string | null {
   const given = FILE_ARGUMENTS.map((name) => args[name]).filter(isPresent)
@@ -254,6 +219,8 @@ export function applyFileChange(prior: string | null, change: FileChange): Resul
 
 /** Letters that all edits of one call may look through together: each goes over the whole file. A third of a second. */
 const MAX_WORK = 200_000_000
+/** The same for a patch, in lines of the file and of the patch: a part of it is looked for at every line. */
+const MAX_LINES_COMPARED = 50_000_000
 
 /** The file after the edits, in order. A text that occurs never or several times in the file is ambiguous. */
 function applyReplacements(prior: string, replacements: readonly Replacement[]): Result<string, Reason> {
@@ -279,8 +246,17 @@ function applyInsertion(
 }
 
 function applyFilePatch(prior: string, patch: StructuredPatch): Result<string, Reason> {
+  const lines = patch.hunks.reduce((sum, hunk) => sum + hunk.lines.length + 1, 0)
+  if (linesOf(prior) * lines > MAX_LINES_COMPARED)
+    return unrecognised('The patch is too long for a file of this length; change it in several calls.')
   const patched = applyPatch(prior, patch)
   return patched === false ? unrecognised('The patch does not fit the file as it is.') : ok(patched)
+}
+
+function linesOf(text: string): number {
+  let lines = 1
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) lines += 1
+  return lines
 }
 
 function unrecognised(message: string): Result<string, Reason> {

@@ -8,6 +8,7 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../model/limits.ts'
 import { normalFilePath } from '../common/file-path.ts'
 import { isRecord } from '../schema/located.ts'
 import { CHANGED_TEXTS } from './edits.ts'
+import { LONGEST_PATH } from './named-files.ts'
 
 interface FurtherPaths {
   /** Texts that have the form or the member name of a path. */
@@ -30,8 +31,8 @@ export function furtherPaths(
 ): FurtherPaths | null {
   const own: ReadonlySet<string> = new Set(paths)
   const given = placedTexts(args, '', 0).filter(({ text }) => !own.has(text) && text.trim() !== '')
-  const texts = given.filter(({ text }) => text.length <= MAX_LENGTH)
-  if (given.some(({ member, text }) => text.length > MAX_LENGTH && PLACE.test(member))) return null
+  const texts = given.filter(({ text }) => text.length <= LONGEST_PATH)
+  if (given.some(({ member, text }) => text.length > LONGEST_PATH && PLACE.test(member))) return null
   const letters = texts.reduce((sum, { text }) => sum + text.length, 0)
   if (texts.length * paths.length > MAX_JOINED || letters * paths.length > MAX_LETTERS) return null
   const named = [...new Set(texts.filter(isNamed).map(({ text }) => text))].filter((text) => !/^https?:/i.test(text))
@@ -45,8 +46,6 @@ function isNamed({ member, text }: MemberText): boolean {
   return PLACE.test(member) || PATH_FORM.test(text.trim())
 }
 
-/** A longer text is no path that a system opens. */
-const MAX_LENGTH = 4096
 /** Each is read in many ways: together a second at most. */
 const MAX_JOINED = 1000
 const MAX_LETTERS = 50_000

@@ -123,7 +123,7 @@ function options(judged: string[]): GuardOptions {
 }
 
 function namedIn(read: ReturnType<typeof readFileChanges>): readonly string[] {
-  if (read.kind === 'none') return []
+  if (read.kind === 'none' || read.kind === 'excessive') return []
   if (read.kind === 'moved') return [read.from, read.to]
   return read.kind === 'unclear' ? read.paths : read.changes.map((one) => one.path)
 }

@@ -38,6 +38,11 @@ const STOPPED: readonly (readonly [tool: string, args: object])[] = [
   ['move_file', { source: 'a.json', destination: 'b.json', cwd: 'contracts' }],
   ['delete_file', { target: 'openapi.yaml' }],
   ['delete_file', { names: ['api/openapi.yaml'] }],
+  // Longer than any system opens as it stands, and short to a server that resolves it.
+  ['delete_file', { target_location: `${'./'.repeat(3000)}openapi.yaml` }],
+  ['delete_file', { path: `${'./'.repeat(3000)}openapi.yaml` }],
+  ['move_file', { source: `${'./'.repeat(3000)}openapi.yaml`, destination: 'x' }],
+  ['write_file', { path: `${'x/../'.repeat(3000)}openapi.yaml`, content: 'x' }],
   ['delete_file', { path: 'pets.json', cwd: 'contracts' }],
 ]
 const PASSED: readonly (readonly [tool: string, args: object])[] = [
@@ -50,7 +55,7 @@ const PASSED: readonly (readonly [tool: string, args: object])[] = [
 ]
 
 for (const [tool, args] of STOPPED)
-  test(`${tool} ${JSON.stringify(args)} is stopped`, async (t) => {
+  test(`${tool} ${JSON.stringify(args).slice(0, 100)} is stopped`, async (t) => {
     assert.equal(await (await editor(t))(tool, args), false)
   })
 

@@ -64,7 +64,7 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       if (method !== 'tools/call' || !edits.judge || edits.ignore.includes(item)) return false
       const args = params['arguments']
       if (edits.write.includes(item) || readFileChanges(args, null).kind !== 'none') return true
-      return REMOVERS.test(item) && removedFiles(args).length > 0
+      return REMOVERS.test(item) && removedFiles(args)?.length !== 0
     },
     async checksFor(resource, asker, offered) {
       if (!this.mayChangeFiles(resource, asker)) return NO_QUESTIONS
@@ -75,6 +75,7 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       if (!isWriter && isReadOnly(tool)) return NO_QUESTIONS
       const selector = createSelector(deps.config().scm.contracts)
       const read = stepsOf(resource, readFileChanges(args, declaredMembers(tool)))
+      if (read.kind === 'excessive') return unclear(resource, asker, 'a file')
       if (read.kind === 'unclear') {
         const named = read.paths.filter((path) => isLookedAt(path, selector))
         return isWriter || named.length > 0 ? unclear(resource, asker, named[0] ?? 'a file') : NO_QUESTIONS
@@ -111,22 +112,24 @@ type FileStep =
 
 type ReadSteps =
   | { readonly kind: 'steps'; readonly steps: readonly FileStep[] }
-  | { readonly kind: 'unclear'; readonly paths: readonly string[] }
+  | Extract<FileChanges, { readonly kind: 'unclear' | 'excessive' }>
 
 /** What the call does, in order; else the files that it may change in a way that is not clear. */
 function stepsOf({ item, params }: JudgedMcpRequest, read: FileChanges): ReadSteps {
-  if (read.kind === 'unclear') return read
+  if (read.kind === 'unclear' || read.kind === 'excessive') return read
   if (read.kind === 'changes') return { kind: 'steps', steps: read.changes }
   if (read.kind === 'moved') return { kind: 'steps', steps: [{ ...read, isCopy: COPIERS.test(item) }] }
   const paths = REMOVERS.test(item) ? removedFiles(params['arguments']) : []
+  if (paths === null) return { kind: 'excessive' }
   if (paths.length === 0) return { kind: 'unclear', paths }
   return { kind: 'steps', steps: paths.map((path) => ({ kind: 'removed', path })) }
 }
 
-/** The files that a removal names: by known members, or else by any other. */
-function removedFiles(args: unknown): readonly string[] {
+/** The files that a removal names: by known members, or else by any other. Null: more than can be looked at. */
+function removedFiles(args: unknown): readonly string[] | null {
   const known = namedFiles(args)
-  return known.length > 0 ? known : (furtherPaths(args, [])?.named ?? [])
+  if (known === null || known.length > 0) return known
+  return furtherPaths(args, [])?.named ?? null
 }
 
 const COPIERS = /copy|duplicate/i
