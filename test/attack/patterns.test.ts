@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../fakes/api.ts'
+import { botCommandIn } from '../../gateway/protocols/scm/text-commands.ts'
+import { quickActionsIn } from '../../gateway/protocols/scm/quick-actions.ts'
 import { asked, scmScene } from '../fakes/scm-proxy.ts'
 
 const ENDLESS = '^/(a+)+$'
@@ -33,6 +35,69 @@ test('comments of very many blanks, lines and quotes are read quickly', { timeou
     await scene.send('POST', '/api/graphql', { query })
   }
   assert.deepEqual(asked(scene), [])
+})
+
+const PIECES = [
+  'a-',
+  'merge-',
+  '-',
+  'a',
+  ' ',
+  '\t',
+  '\n/',
+  '\n/a',
+  '/a-',
+  'r=',
+  '@bors ',
+  '@bors',
+  'bors ',
+  '\\n',
+  '\u00a0',
+  '_',
+  'é',
+]
+const STARTS = [
+  '',
+  '/',
+  '!',
+  '.',
+  '/a ',
+  '/merge-',
+  '@bors ',
+  '@dependabot[bot]',
+  'atlantis ',
+  'atlantis a ',
+  '\\n',
+  '  ',
+]
+const ENDS = ['', '(', ' (', '\n', ' merge(']
+
+test('a long text is searched for commands in a moment', { timeout: 120_000 }, () => {
+  const slow: string[] = []
+  for (const start of STARTS)
+    for (const piece of PIECES)
+      for (const end of ENDS) {
+        const text = start + piece.repeat(100_000 / piece.length) + end
+        const before = process.cpuUsage().user
+        for (const platform of ['scm_a', 'scm_b', 'scm_c'] as const) botCommandIn(platform, text)
+        quickActionsIn(text)
+        if (process.cpuUsage().user - before > 1_000_000) slow.push(JSON.stringify([start, piece, end]))
+      }
+  assert.deepEqual(slow, [])
+})
+
+test('a comment that begins like a command is read quickly at each platform', { timeout: 30_000 }, async (t) => {
+  const places = {
+    github: '/repos/acme/pets/issues/7/comments',
+    bitbucket: '/2.0/repositories/acme/pets/pullrequests/7/comments',
+    gitlab: `${REQUEST}/notes`,
+  } as const
+  for (const platform of ['github', 'bitbucket', 'gitlab'] as const) {
+    const scene = await scmScene(t, platform)
+    const body = `/${'a-'.repeat(200_000)}`
+    await scene.send('POST', places[platform], platform === 'bitbucket' ? { content: { raw: body } } : { body })
+    assert.deepEqual(asked(scene), [], platform)
+  }
 })
 
 test('a command behind any of them is found all the same', async (t) => {

@@ -28,24 +28,49 @@ const BY_PROGRAM = new RegExp(
   String.raw`^[^\S\n]*@?(?:${PROGRAMS}):?[^\S\n]+(?:\S+[^\S\n]+)?(?:${LANDING}|up|approve_policies)(?![\w-])`,
   'im',
 )
-/** `/lgtm`, `/deploy prod`, `/merge-when-green`, `/trunk merge`, `.deploy`. A path goes on with a slash or a dot. */
-const BY_SIGN = new RegExp(
-  String.raw`^[^\S\n]*[/.!](?:[a-z]+-)*(?:[a-z][\w-]*[^\S\n]+)?(?:${LANDING})(?:-[\w-]+)?(?=\s|[,;:!]|$)`,
-  'im',
-)
+/** The first two words behind a sign at the beginning of a line. A path goes on with a slash or a dot. */
+const SIGNED = /^[^\S\n]*[/.!](\S+)(?:[^\S\n]+(\S+))?/gm
+/** `lgtm`, `deploy`, `merge-when-green`, `auto-merge`. */
+const VERB = String.raw`(?:${LANDING})(?:-[\w-]+)?(?=[,;:!]|$)`
+const FIRST_WORD = new RegExp(String.raw`^(?:[a-z]+-)*${VERB}`, 'i')
+/** `deploy prod`, `trunk merge`. */
+const BEFORE_VERB = /^[a-z][\w-]*$/i
+const SECOND_WORD = new RegExp(`^${VERB}`, 'i')
+/** A longer word is no command of any bot. Its letters are read at most this often. */
+const LONGEST_WORD = 100
+
+/** `/lgtm`, `/deploy prod`, `/merge-when-green`, `/trunk merge`, `.deploy`. */
+const bySign: CommandSearch = (text) => {
+  for (const [whole, one = '', two = ''] of text.matchAll(SIGNED)) {
+    const [first, second] = [one.slice(0, LONGEST_WORD), two.slice(0, LONGEST_WORD)]
+    if (FIRST_WORD.test(first) || (BEFORE_VERB.test(first) && SECOND_WORD.test(second))) return whole
+  }
+  return null
+}
+
+/** The command, where it begins; null: there is none. Takes time in proportion to the text. */
+type CommandSearch = (text: string) => string | null
+
+const by =
+  (pattern: RegExp): CommandSearch =>
+  (text) =>
+    pattern.exec(text)?.[0] ?? null
 
 /** By platform: at GitLab, what a sign stands before is a quick action or unknown, and is judged as that. */
-const COMMANDS: Readonly<Record<PlatformId, readonly RegExp[]>> = {
-  scm_a: [BY_NAME, BY_PROGRAM, BY_SIGN],
-  scm_b: [BY_NAME, BY_PROGRAM],
-  scm_c: [BY_NAME, BY_PROGRAM, BY_SIGN],
+const COMMANDS: Readonly<Record<PlatformId, readonly CommandSearch[]>> = {
+  scm_a: [by(BY_NAME), by(BY_PROGRAM), bySign],
+  scm_b: [by(BY_NAME), by(BY_PROGRAM)],
+  scm_c: [by(BY_NAME), by(BY_PROGRAM), bySign],
 }
 
 /** The command for a bot in a text; null: it holds none. */
 export function botCommandIn(platform: PlatformId, text: string): string | null {
   const lines = text.replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
-  const [found] = COMMANDS[platform].flatMap((command) => command.exec(lines)?.[0].trim() ?? [])
-  return found ?? null
+  for (const search of COMMANDS[platform]) {
+    const found = search(lines)
+    if (found !== null) return found.trim()
+  }
+  return null
 }
 
 /** @throws UnreadableIntent for a text that a bot may merge, deploy or approve by */
