@@ -48,11 +48,16 @@ export function readPath(path: string): PathReading | null {
     written,
     // Some routers compare names before they decode them: to those, an escaped letter is another text.
     loose: loose.map((text, index) => ({ text, folded: fold(text), isPlain: isAligned && text === raw[index] })),
-    earlier: EARLIER_END.test(path) ? (looseSegments(path.split(';', 1)[0] ?? '') ?? []).map(fold) : null,
+    earlier: endsEarlier(path) ? (looseSegments(path.split(';', 1)[0] ?? '') ?? []).map(fold) : null,
   }
 }
 
-const EARLIER_END = /;[^/]*\/./
+/** Whether names follow behind a semicolon. */
+function endsEarlier(path: string): boolean {
+  const semicolon = path.indexOf(';')
+  const slash = semicolon === -1 ? -1 : path.indexOf('/', semicolon)
+  return slash !== -1 && slash + 1 < path.length
+}
 
 function looseSegments(path: string): readonly string[] | null {
   const decoded = decodedFully(path)
@@ -67,9 +72,16 @@ function looseSegments(path: string): readonly string[] | null {
   return segments
 }
 
+const IGNORED_END = /[\s\p{Cc}\p{Z}.]/u
+
 /** Removes blanks around a name, and dots at its end. */
 export function trimmed(text: string): string {
-  return text.replace(/^[\s\p{Cc}\p{Z}]+/u, '').replace(/[\s\p{Cc}\p{Z}.]+$/u, '')
+  const start = text.search(/[^\s\p{Cc}\p{Z}]/u)
+  if (start === -1) return ''
+  // An expression for the end of a text is tried at each of its letters.
+  let end = text.length
+  while (end > start && IGNORED_END.test(text.charAt(end - 1))) end -= 1
+  return text.slice(start, end)
 }
 
 function decodedOnce(text: string): string | null {
@@ -104,11 +116,18 @@ export function fold(text: string): string {
 
 const ASCII = /^[\x20-\x7e]*$/
 
+/**
+ * Formats that are removed one after the other, from the end and from the beginning of a name. Routers remove the last
+ * one, or all. A name with more has readings in between that no router has.
+ */
+const MOST_FORMATS = 8
+
 /** The name, and the name without each suffix that some routers read as a format: `a.tar.gz`, `a.tar`, `a`. */
 export function withoutFormats(text: string): readonly string[] {
-  const readings = [text]
-  for (let dot = text.lastIndexOf('.'); dot > 0; dot = text.lastIndexOf('.', dot - 1)) readings.push(text.slice(0, dot))
-  return readings
+  const ends = [...text.matchAll(/(?<!^)\./g)].map(({ index }) => index)
+  const isLong = ends.length > 2 * MOST_FORMATS
+  const cuts = isLong ? [...ends.slice(0, MOST_FORMATS), ...ends.slice(-MOST_FORMATS)] : ends
+  return [text, ...cuts.toReversed().map((end) => text.slice(0, end))]
 }
 
 /**

@@ -110,7 +110,9 @@ export function objectPath({ group, version, namespace, resource, name }: Resour
 
 /** Of a path the API server ignores slashes at both ends. */
 function trimSlashes(path: string): string {
-  return path.replace(/^\/+/, '').replace(/\/+$/, '')
+  let end = path.length
+  while (path.endsWith('/', end)) end -= 1
+  return path.slice(0, end).replace(/^\/+/, '')
 }
 
 function ambiguous(message: string): ApiPath {

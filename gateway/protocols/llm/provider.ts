@@ -37,7 +37,8 @@ const PROVIDERS: readonly ModelProvider[] = [
   },
   {
     name: 'bedrock',
-    path: /\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream|invoke-with-bidirectional-stream)$|\/async-invoke$/,
+    // The end is looked for first: to look for the beginning first takes quadratic time.
+    path: /\/(?:converse|converse-stream|invoke|invoke-with-(?:response|bidirectional)-stream)$(?<=\/model\/.+\/[^/]+)|\/async-invoke$/,
     refuse: bedrockRefusal,
   },
   { name: 'ollama', path: /\/api\/(?:v1\/)?chat$|\/v2\/chat$/, refuse: ollamaRefusal },

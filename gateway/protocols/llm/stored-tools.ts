@@ -124,10 +124,10 @@ const PLACES: readonly PlaceRow[] = [
   { path: /\/retrieveandgenerate(?:stream)?$/, because: 'a knowledge base is a tool that the provider keeps' },
   { path: /\/batchinferencejobs$/, because: 'the calls of a batch stand in a file' },
   { path: /\/endpoints\/[^/]+\/async-invocations$/, because: 'the call stands in a file' },
-  { path: /\/runtimes\/.+\/invocations$/, because: 'a hosted agent has tools of its own' },
+  { path: /\/invocations$(?<=\/runtimes\/.+\/[^/]+)/, because: 'a hosted agent has tools of its own' },
   { path: /\/model-invocation-job$/, because: 'the calls of a batch stand in a file' },
   {
-    path: /\/model\/arn:[^/]*:prompt\/.+\/(?:converse|converse-stream|invoke|invoke-with-(?:response|bidirectional)-stream)$/,
+    path: /\/(?:converse|converse-stream|invoke|invoke-with-(?:response|bidirectional)-stream)$(?<=\/model\/arn:[^/]*:prompt\/.+\/[^/]+)/,
     because: 'a stored prompt has tools of its own',
   },
   { path: /\/batchpredictionjobs$/, because: 'the calls of a batch stand in a file' },
