@@ -14,6 +14,17 @@ export function readNames(text: string): readonly string[] {
   return text.split(/[&;]/).flatMap((piece) => [...new URLSearchParams(piece).keys()].map(canonicalName))
 }
 
+/** More than servers accept: most take a thousand. */
+export const MOST_FIELDS = 10_000
+
+/** Whether a form has more fields than are read, to a server that begins another one at each semicolon. */
+export function hasTooManyFields(text: string): boolean {
+  let fields = 0
+  for (let index = 0; index < text.length && fields <= MOST_FIELDS; index += 1)
+    if (text[index] === '&' || text[index] === ';') fields += 1
+  return fields > MOST_FIELDS
+}
+
 /** The name of a parameter that only some servers read, because it is behind a semicolon. Null: there is none. */
 export function hiddenName(text: string, counts: (canonical: string) => boolean): string | null {
   if (!text.includes(';')) return null

@@ -2,6 +2,7 @@
  * The parts of a `multipart/form-data` body (RFC 7578). Parsers differ on what precedes, follows or divides parts, so only
  * one form is accepted.
  */
+import { MOST_FIELDS } from '../../routing/query-names.ts'
 
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string }
 
@@ -41,6 +42,7 @@ export function readParts(bytes: Buffer, type: string): Read<readonly RawPart[]>
         ? { ok: true, value: parts }
         : refused('something follows the end of its form')
     }
+    if (parts.length >= MOST_FIELDS) return refused(`it has more than ${MOST_FIELDS} parts`)
     if (mark !== CRLF) return refused('a boundary of its form is not a line of its own')
     const end = bytes.indexOf(delimiter, at)
     if (end === -1) return refused('its form does not end')

@@ -4,7 +4,7 @@ import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { isJsonType } from '../../network/json-type.ts'
 import { METHOD_FIELDS } from '../../routing/field-name.ts'
-import { canonicalName, queryOf, readNames } from '../../routing/query-names.ts'
+import { canonicalName, hasTooManyFields, queryOf, readNames } from '../../routing/query-names.ts'
 import { hasBody } from './request-line.ts'
 import { partName, readParts } from './form-parts.ts'
 
@@ -72,7 +72,10 @@ function methodsInJson(body: Buffer): readonly string[] | null {
 }
 
 function namesInForm(body: Buffer, type: string | undefined): readonly string[] | null {
-  if (!/^\s*multipart\//i.test(type ?? '')) return readNames(body.toString('utf8'))
+  if (!/^\s*multipart\//i.test(type ?? '')) {
+    const text = body.toString('utf8')
+    return hasTooManyFields(text) ? null : readNames(text)
+  }
   const parts = readParts(body, type ?? '')
   if (!parts.ok) return null
   const names = parts.value.map(({ head }) => partName(head))

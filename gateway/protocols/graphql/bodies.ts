@@ -11,7 +11,7 @@ import { unpacked } from '../../network/content-coding.ts'
 import { readUpload } from './uploads.ts'
 import type { JsonObject } from '../../json/strict-json.ts'
 import { countingNames } from '../../json/folded-names.ts'
-import { canonicalName, readNames } from '../../routing/query-names.ts'
+import { canonicalName, hasTooManyFields, MOST_FIELDS, readNames } from '../../routing/query-names.ts'
 
 export interface BodyDeps {
   readonly flow: Pick<Flow, 'readJson'>
@@ -44,6 +44,7 @@ export const NAMES = countingNames([
 
 /** Of two values, servers take either. Some take `Query`, `query[]` or `;query=` for `query`. */
 export function graphqlFormMembers(text: string): ReadMembers {
+  if (hasTooManyFields(text)) return { ok: false, why: `it has more than ${MOST_FIELDS} fields` }
   const members: Record<string, string> = Object.create(null)
   const hidden = readNames(text).filter((name) => NAMES.folded.has(name))
   for (const [name, value] of new URLSearchParams(text)) {

@@ -8,7 +8,7 @@ import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { callName } from '../common/request-line.ts'
-import { readNames } from '../../routing/query-names.ts'
+import { hasTooManyFields, readNames } from '../../routing/query-names.ts'
 
 /** Requests for tokens, their revocation, and pushed authorizations (RFC 6749 §4, 7009, 9126). */
 const FORM_FIELDS = ['grant_type', 'token', 'response_type'] as const
@@ -26,7 +26,7 @@ export function isTokenRequest({ headers, body }: Pick<Call, 'headers' | 'body'>
   if (headers['content-encoding'] !== undefined || body === null || !/^[a-z_]+=/.test(body.toString('latin1')))
     return false
   const text = body.toString('latin1')
-  if (readNames(text).some((name) => MESSAGE_FIELDS.has(name))) return false
+  if (hasTooManyFields(text) || readNames(text).some((name) => MESSAGE_FIELDS.has(name))) return false
   const fields = new URLSearchParams(text)
   return FORM_FIELDS.some((name) => fields.has(name))
 }

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ScmRoute } from './settings.ts'
 import type { Call } from '../../calls/call.ts'
 import { fold, literalReadings, splitSegments } from '../../routing/path-reading.ts'
-import { canonicalName, queryOf, readNames } from '../../routing/query-names.ts'
+import { canonicalName, hasTooManyFields, MOST_FIELDS, queryOf, readNames } from '../../routing/query-names.ts'
 import { readParts } from '../common/form-parts.ts'
 import { isJsonType } from '../../network/json-type.ts'
 import { mayBeForm } from '../common/method-override.ts'
@@ -115,6 +115,7 @@ function unreadableForm(why: string): UnreadableIntent {
 function fieldMembers(body: Buffer): readonly NamedValue[] {
   const fields = isUtf8(body) ? body.toString('utf8') : null
   if (fields === null) throw unreadableForm('it is no UTF-8')
+  if (hasTooManyFields(fields)) throw unreadableForm(`it has more than ${MOST_FIELDS} fields`)
   const members = [...new URLSearchParams(fields)]
   if (hidesField(fields, members)) throw unreadableForm('some servers begin a field at a ";" in it; write it as %3B')
   return members
