@@ -1,5 +1,5 @@
 /** `preflight ledger export`, `show`, `checkpoint`, `prune` and `backup`: what an operator does with the ledger over time. */
-import { createReadStream, createWriteStream, existsSync } from 'node:fs'
+import { closeSync, createReadStream, createWriteStream, existsSync, rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -13,9 +13,10 @@ import { parseKeySet } from '../keys/jwks.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { exportLines, verifyExport, type ExportedChain, type ExportReport } from '../store/ledger-export.ts'
 import { pruneLedger } from '../store/retention.ts'
-import { signCheckpoint } from '../store/checkpoints.ts'
+import { checkpointFile, keepCheckpoint, signCheckpoint } from '../store/checkpoints.ts'
+import { readLedgerFile } from '../store/sqlite/reader.ts'
 import { EXIT, UsageError, type Arguments, type Command, type ExitCode, momentOf } from './command.ts'
-import { PLACE_OPTIONS } from './config-option.ts'
+import { PLACE_OPTIONS, placeConfigOf } from './config-option.ts'
 import { noteAct, openExistingRing, withStore } from './data-directory.ts'
 import { textFile } from './documents.ts'
 import { instant } from './format.ts'
@@ -23,7 +24,9 @@ import { writeLine, type CommandIo, during } from './io.ts'
 import type { GatewayClient } from './gateway-client.ts'
 import { remoteDecision } from './ledger-remote.ts'
 import { remoteOf, SITE_OPTIONS } from './remote.ts'
-import { assertNoSpecialFile } from '../runtime/regular-file.ts'
+import { writePrivateFile } from '../runtime/private-file.ts'
+import { assertNoSpecialFile, makeTemporaryFile } from '../runtime/regular-file.ts'
+import type { Store } from '../store/store.ts'
 
 export const exportLedger: Command = {
   name: 'export',
@@ -174,7 +177,7 @@ export const checkpointLedger: Command = {
       if (head === null) throw new UsageError('the ledger has no chain: run `preflight ledger verify`')
       const at = Date.now()
       const signed = await signCheckpoint({ ...head, issuedAt: Math.floor(at / 1000) }, keys.signer())
-      await store.ledger.recordCheckpoint({ ...head, at, token: signed })
+      await keepCheckpoint({ ...head, at, token: signed }, checkpointFile(placeConfigOf(args, io).data_dir), store)
       await noteAct(store, io, { event: 'ledger.checkpoint', ...head, checkpoint: signed })
       return signed
     })
@@ -257,15 +260,42 @@ export const backupLedger: Command = {
   operandCount: [1, 1],
   options: PLACE_OPTIONS,
   notes: [
-    'The copy is complete and consistent. The receipt keys and the checkpoint file of data_dir are not in it: copy them too.',
-    'To restore: docs/operations.md#restore.',
+    'The copy is complete and consistent. Its newest checkpoint is written next to it, as FILE.checkpoint.jwt.',
+    'The receipt keys of data_dir are not in it: copy them too. To restore: docs/operations.md#restore.',
   ].join('\n'),
   run: async (args, io) => {
     const [operand = ''] = args.operands
     const file = resolve(operand)
-    if (existsSync(file)) throw new UsageError(`${operand} exists already; name a new file`)
-    await withStore(args, io, (store) => during(io, 'copying the store', () => store.backUp(file)))
-    writeLine(io.stdout, `wrote ${file}`)
+    const checkpoint = `${file}.checkpoint.jwt`
+    for (const taken of [file, checkpoint])
+      if (existsSync(taken)) throw new UsageError(`${taken} exists already; name a new file`)
+    await withStore(args, io, (store) => during(io, 'copying the store', () => copyStore(store, file)))
+    const token = await checkpointIn(file)
+    if (token !== null) writePrivateFile(checkpoint, `${token}\n`)
+    writeLine(io.stdout, `wrote ${file}${token === null ? '' : ` and ${checkpoint}`}`)
     return EXIT.good
   },
+}
+
+/** For this user only. A copy that fails leaves no part of it. */
+export async function copyStore(store: Pick<Store, 'backUp'>, file: string): Promise<void> {
+  closeSync(makeTemporaryFile(file))
+  try {
+    await store.backUp(file)
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw error
+  }
+}
+
+/**
+ * The checkpoint file of `data_dir` may be newer than the copy, and a start with both would report that the end of the ledger was
+ * cut off.
+ */
+async function checkpointIn(copy: string): Promise<string | null> {
+  const held = await readLedgerFile(copy, async ({ ledger }) => {
+    const head = await ledger.head()
+    return head === null ? null : ledger.newestCheckpoint(head.chain)
+  })
+  return held?.token ?? null
 }

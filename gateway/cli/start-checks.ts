@@ -14,7 +14,11 @@ import { listenOn } from '../network/listen.ts'
 import { parseAddress } from '../network/listen-address.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 import { variable, type Environment } from '../settings/environment.ts'
-import { requireKnownLedger } from '../store/opening/continuity.ts'
+import { verificationKeys } from '../keys/jwks.ts'
+import { systemClock } from '../keys/key-ring.ts'
+import { isFreshLedger, requireContinuity, requireKnownLedger } from '../store/opening/continuity.ts'
+import { ledgerFile } from '../store/opening/open.ts'
+import { readLedgerFile } from '../store/sqlite/reader.ts'
 import { authorityFile, readAuthorityFile } from '../tls/authority-file.ts'
 
 /** The reasons for which a start would fail; empty when it would not. */
@@ -25,6 +29,7 @@ export async function startProblems(config: Config, environment: Environment): P
     () => readKeyFile(keyFile(config.data_dir)),
     () => readAuthorityFile(authorityFile(config.data_dir)),
     () => requireKnownLedger(config),
+    () => requireSignedLedger(config),
     () => (bootstrap === null ? null : requireUsableBootstrapKey(bootstrap)),
     ...Object.entries(config.listen).map(
       ([name, text]) =>
@@ -33,7 +38,8 @@ export async function startProblems(config: Config, environment: Environment): P
     ),
   ]
   const problems = await Promise.all(checks.map(problemIn))
-  return problems.filter((problem) => problem !== null)
+  // An unreadable key file is the problem of two checks.
+  return [...new Set(problems.filter((problem) => problem !== null))]
 }
 
 async function problemIn(check: () => unknown): Promise<string | null> {
@@ -68,6 +74,14 @@ function directoryProblem(path: string): string | null {
   }
   // Nothing can be made there, and access(2) does not report it.
   return /^\/(?:proc|sys)(?:\/|$)/.test(path) ? `${path} is not on a disk` : null
+}
+
+/** A file can be read without a change. A database is checked by the start alone. */
+async function requireSignedLedger(config: Config): Promise<void> {
+  const file = ledgerFile(config)
+  if (file === null || isFreshLedger(config)) return
+  const keys = verificationKeys(readKeyFile(keyFile(config.data_dir)) ?? [], systemClock())
+  await readLedgerFile(file, (reads) => requireContinuity(config, reads, { keySet: () => keys }))
 }
 
 /** An address in use is accepted: the running gateway may use it. */

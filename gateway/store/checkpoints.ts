@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { KeySet } from '../../engine/internal.ts'
 import { receiptSignature, type ReceiptSigner } from '../keys/receipt-signer.ts'
-import type { LedgerHead } from './ledger.ts'
+import type { CheckpointRow, LedgerHead } from './ledger.ts'
 
 const CHECKPOINT_TYPE = 'preflight-checkpoint+jwt'
 
@@ -134,17 +134,27 @@ async function signHead(signed: string | null, deps: CheckpointsDeps): Promise<s
     return signed
   }
   const token = await signCheckpoint({ ...head, issuedAt: Math.floor(at / 1000) }, keys.signer())
-  // The file first: it is never older than the ledger, so the next start can detect that it was removed or replaced by an older
-  // copy.
-  makePrivateDirectory(dirname(file))
-  writePrivateFile(file, `${token}\n`)
-  await store.ledger.recordCheckpoint({ ...head, at, token })
+  await keepCheckpoint({ ...head, at, token }, file, store)
   metrics.count('preflight_ledger_checkpoints_total', { result: 'written' })
   metrics.set('preflight_ledger_checkpoint_timestamp_seconds', {}, Math.floor(at / 1000))
   metrics.set('preflight_ledger_checkpoint_sequence', {}, head.sequence)
   metrics.set('preflight_ledger_checkpoint_hash', {}, hashPrefix(head.hash))
   logger.info({ event: 'ledger.checkpoint', ...head, checkpoint: token }, 'ledger checkpoint')
   return head.hash
+}
+
+/**
+ * The file first: it is never older than the ledger, so the next start can detect that it was removed or replaced by an older
+ * copy.
+ */
+export async function keepCheckpoint(
+  row: CheckpointRow,
+  file: string,
+  store: StorePart<'ledger.recordCheckpoint'>,
+): Promise<void> {
+  makePrivateDirectory(dirname(file))
+  writePrivateFile(file, `${row.token}\n`)
+  await store.ledger.recordCheckpoint(row)
 }
 
 /** The first 12 hex digits as a number: a metric can represent it exactly. */

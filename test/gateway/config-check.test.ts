@@ -1,11 +1,14 @@
 /** `preflight config check`: the answer of a start, without one. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+import { DatabaseSync } from 'node:sqlite'
+import { openKeyRing } from '../../gateway/keys/key-ring.ts'
+import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
 import { run } from '../fakes/command-io.ts'
 import { FREE_PORTS, startTestGateway } from '../fakes/gateway.ts'
 
@@ -78,6 +81,58 @@ test('keys that cannot be read, and a ledger that is missing beside them, are fo
   assert.equal(code, 2)
   assert.match(stderr, /The receipt keys .* cannot be read/)
   assert.match(stderr, /The ledger .* is missing/)
+})
+
+/** What a start refuses in a ledger that is there: how it is damaged, and the answer. */
+const REFUSED_LEDGERS: Readonly<Record<string, { readonly damage: (data: string) => void; readonly report: RegExp }>> = {
+  'an older copy': {
+    damage: (data) => {
+      copyFileSync(join(data, 'first.db'), join(data, 'ledger.db'))
+      for (const end of ['-wal', '-shm']) rmSync(join(data, `ledger.db${end}`), { force: true })
+    },
+    report: /ends at entry \d+, before entry \d+ .* To accept this ledger instead: preflight ledger accept/s,
+  },
+  'no database': { damage: (data) => writeFileSync(join(data, 'ledger.db'), 'text'), says: /not a database/ },
+  'a newer version': {
+    damage: (data) => {
+      const database = new DatabaseSync(join(data, 'ledger.db'))
+      database.exec('PRAGMA user_version = 1000')
+      database.close()
+    },
+    report: /written by a newer version \(schema 1000/,
+  },
+}
+
+for (const [name, { damage, report }] of Object.entries(REFUSED_LEDGERS))
+  test(`a ledger that a start refuses is found: ${name}`, async (t) => {
+    const data = scratch(t)
+    const place = ['--data-dir', data]
+    await openKeyRing(data)
+    const opened = await openSqliteStore({ file: join(data, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
+    await opened.close()
+    assert.equal((await run(['ledger', 'backup', join(data, 'first.db'), ...place])).code, 0)
+    assert.equal((await run(['keys', 'create', '--name', 'me', ...place])).code, 0)
+    assert.equal((await run(['ledger', 'checkpoint', ...place])).code, 0)
+    const file = written(data, { data_dir: data })
+    const intact = await run(['config', 'check', '--config', file])
+    assert.equal(intact.code, 0, intact.stderr)
+    damage(data)
+    const { code, stderr } = await run(['config', 'check', '--config', file])
+    assert.equal(code, 2)
+    assert.match(stderr, report)
+  })
+
+test('a ledger of an older version is left as it is: the start migrates it', async (t) => {
+  const data = scratch(t)
+  await openKeyRing(data)
+  const database = new DatabaseSync(join(data, 'ledger.db'))
+  database.exec('CREATE TABLE old (n INTEGER); PRAGMA user_version = 1')
+  database.close()
+  const { code, stderr } = await run(['config', 'check', '--config', written(data, { data_dir: data })])
+  assert.equal(code, 0, stderr)
+  const after = new DatabaseSync(join(data, 'ledger.db'), { readOnly: true })
+  assert.deepEqual({ ...after.prepare('PRAGMA user_version').get() }, { user_version: 1 })
+  after.close()
 })
 
 test('the check passes next to the running gateway of the same configuration', async (t) => {

@@ -1,11 +1,12 @@
 /** The ledger over time, in one file: what is old is removed and the rest verifies, exports verify without the store, backups restore. */
 import assert from 'node:assert/strict'
-import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, suite, test } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
+import { copyStore } from '../../gateway/cli/ledger-keep.ts'
 import { openKeyRing } from '../../gateway/keys/key-ring.ts'
 import { checkpointFile, startCheckpoints } from '../../gateway/store/checkpoints.ts'
 import { continuityProblem } from '../../gateway/store/opening/continuity.ts'
@@ -407,15 +408,44 @@ suite('a backup', () => {
     const ledger = await openLedger()
     await tenDays(ledger)
     const backup = join(ledger.data, 'copy.db')
+    await ledger.sign()
     const made = await run(['ledger', 'backup', backup, '--data-dir', ledger.data])
     assert.equal(made.code, 0, made.stderr)
+    for (const file of [backup, `${backup}.checkpoint.jwt`])
+      assert.equal(statSync(file).mode & 0o777, 0o600, 'for this user only')
+    // The gateway goes on, and signs what the copy does not have.
+    await ledger.store.calls.record(call(day(11)))
+    await ledger.sign()
     const restored = join(root, `data-${(count += 1)}`)
     cpSync(join(ledger.data, 'receipt-keys.json'), join(restored, 'receipt-keys.json'))
-    copyFileSync(checkpointFile(ledger.data), checkpointFile(restored))
     copyFileSync(backup, join(restored, 'ledger.db'))
-    await ledger.store.close()
+    copyFileSync(checkpointFile(ledger.data), checkpointFile(restored))
+    assert.match((await verify(restored)).stderr, /its end was cut off, or it is an older copy/)
+    copyFileSync(`${backup}.checkpoint.jwt`, checkpointFile(restored))
     const { code, stderr } = await verify(restored)
     assert.equal(code, 0, stderr)
     assert.equal((await run(['ledger', 'backup', backup, '--data-dir', ledger.data])).code, 2, 'no file is overwritten')
+    await ledger.store.close()
   })
+
+  test('of which nothing was signed has no checkpoint file, and a copy that fails leaves no file', async () => {
+    const ledger = await openLedger()
+    await ledger.store.calls.record(call(day(1)))
+    const backup = join(ledger.data, 'copy.db')
+    assert.equal((await run(['ledger', 'backup', backup, '--data-dir', ledger.data])).stdout, `wrote ${backup}\n`)
+    await assert.rejects(copyStore({ backUp: () => Promise.reject(new Error('full')) }, `${backup}.2`), /full/)
+    assert.equal(existsSync(`${backup}.2`), false)
+    await ledger.store.close()
+  })
+})
+
+test('a checkpoint that a command signed is also in the file, so that a start after a crash finds it there', async () => {
+  const ledger = await openLedger()
+  await tenDays(ledger)
+  await ledger.sign()
+  await ledger.store.calls.record(call(day(11)))
+  assert.equal((await run(['ledger', 'checkpoint', '--data-dir', ledger.data])).code, 0)
+  const config = { data_dir: ledger.data, store: {} }
+  assert.equal(await continuityProblem(config, ledger.store, ledger.keys), null)
+  await ledger.store.close()
 })

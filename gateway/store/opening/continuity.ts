@@ -11,7 +11,7 @@ import { readPrivateFile, type PrivateFileKind } from '../../runtime/private-fil
 import { StartupError } from '../../errors/startup-error.ts'
 import { ledgerFile, storePlace } from './open.ts'
 import type { HeldCheckpoint, LedgerHead } from '../ledger.ts'
-import type { StorePart } from '../store.ts'
+import type { LedgerReads } from '../sqlite/reader.ts'
 import { readCheckpoint, checkpointFile } from '../checkpoints.ts'
 import { statsOf } from '../../runtime/regular-file.ts'
 import { isoInstant } from '../../runtime/iso-instant.ts'
@@ -39,8 +39,6 @@ export function requireKnownLedger(config: StorePlaces): void {
     `The ledger ${file} ${state}, and the receipt keys ${keys} are older. ${CONSEQUENCE} ${REMEDY}`,
   )
 }
-
-type LedgerReads = StorePart<'ledger.head' | 'ledger.entryHash' | 'ledger.newestCheckpoint'>
 
 /** Called once the store is open: it must contain the entry that was signed last. Throws a StartupError. */
 export async function requireContinuity(

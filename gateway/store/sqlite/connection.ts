@@ -56,13 +56,7 @@ export function ownChain(database: DatabaseSync): string | null {
 async function migrateDatabase(database: DatabaseSync, file: string, opensChain: boolean): Promise<void> {
   database.exec('BEGIN IMMEDIATE')
   try {
-    const row = database.prepare('PRAGMA user_version').get()
-    const version = Number(row?.['user_version'] ?? 0)
-    if (version > MIGRATIONS.length)
-      throw new Error(
-        `${file} was written by a newer version (schema ${version}, this program knows ${MIGRATIONS.length}); ` +
-          'run that version, or name another data_dir',
-      )
+    const version = schemaVersion(database, file)
     for (const migration of MIGRATIONS.slice(version)) database.exec(migration)
     if (version < CHAINED_VERSION && opensChain) await openChain(createStatements(database), Date.now())
     // On a full volume a file of this version has to open, so that it can be pruned.
@@ -72,6 +66,23 @@ async function migrateDatabase(database: DatabaseSync, file: string, opensChain:
     if (database.isTransaction) database.exec('ROLLBACK')
     throw error
   }
+}
+
+/** Throws an Error when a newer version wrote the file. */
+function schemaVersion(database: DatabaseSync, file: string): number {
+  const row = database.prepare('PRAGMA user_version').get()
+  const version = Number(row?.['user_version'] ?? 0)
+  if (version > MIGRATIONS.length)
+    throw new Error(
+      `${file} was written by a newer version (schema ${version}, this program knows ${MIGRATIONS.length}); ` +
+        'run that version, or name another data_dir',
+    )
+  return version
+}
+
+/** Whether an opening would migrate it. Throws an Error when a newer version wrote the file. */
+export function isOlderSchema(database: DatabaseSync, file: string): boolean {
+  return schemaVersion(database, file) < MIGRATIONS.length
 }
 
 /** Each text is prepared once for the life of a connection. */
