@@ -83,12 +83,12 @@ const LOOSER: readonly ((path: string) => string)[] = [
     path
       .replace(/::\$DATA$/i, '')
       .split(/[/\\]/)
-      .map(withoutEnd)
+      .map(withoutTrailingDots)
       .join('/'),
 ]
 
 /** Windows drops blanks and dots at the end of a name. Segments `.` and `..` keep their meaning. */
-function withoutEnd(name: string): string {
+function withoutTrailingDots(name: string): string {
   if (name === '.' || name === '..') return name
   let end = name.length
   while (end > 0 && (name[end - 1] === '.' || name[end - 1] === ' ')) end -= 1

@@ -27,7 +27,7 @@ export function mayShareDoubles(texts: Iterable<string>): boolean {
   const written = new Map<number, string>()
   for (const text of texts) {
     for (let row = longRow(text, 0); row !== null; row = longRow(text, row.end)) {
-      const number = numberAt(text, row.start)
+      const number = numberTextAt(text, row.start)
       const double = Number(number)
       if (number === null || !Number.isFinite(double)) continue
       const key = exactKey(number)
@@ -53,7 +53,7 @@ function longRow(text: string, from: number): { readonly start: number; readonly
   return null
 }
 
-function numberAt(text: string, start: number): string | null {
+function numberTextAt(text: string, start: number): string | null {
   NUMBER.lastIndex = text.charCodeAt(start - 1) === MINUS ? start - 1 : start
   return NUMBER.exec(text)?.[0] ?? null
 }
@@ -79,7 +79,7 @@ export function separateNumbers(texts: readonly string[], limits: DocumentLimits
   const doubles = new Map<string, number>()
   const written = new Map<string, string>()
   let last = -Infinity
-  for (const [key, text] of [...byKey].sort(([, a], [, b]) => inOrder(a, b))) {
+  for (const [key, text] of [...byKey].sort(([, a], [, b]) => compareNumberTexts(a, b))) {
     const nearest = Number(text)
     const own = nearest > last ? nearest : nextDouble(last)
     last = Number.isFinite(own) ? own : nearest
@@ -157,7 +157,7 @@ function exactKey(text: string): string {
   return `${isNegative ? '-' : ''}${digits}e${exponent}`
 }
 
-function inOrder(a: string, b: string): number {
+function compareNumberTexts(a: string, b: string): number {
   const [first, second] = [Number(a), Number(b)]
   if (first !== second) return first - second
   const [isNegative, digits, exponent] = exactParts(a)

@@ -84,6 +84,9 @@ export const TEXT_MAP = primitiveForm('a text', isText, 'map')
 export const VALUE_MAP = primitiveForm('a value', () => true, 'map')
 const LIST = primitiveForm('a list', Array.isArray)
 
+/** Members of a security scheme that OpenAPI and AsyncAPI share. */
+export const SECURITY_SCHEME_TEXTS = { type: TEXT, in: TEXT, name: TEXT, scheme: TEXT, openIdConnectUrl: TEXT }
+
 /** The member of each form of a keyword. Null: every value is fine. */
 const MEMBER_OF_FORM: Readonly<Record<KeywordForm, PartFormOf<SchemaKind> | null>> = {
   schema: one('schema'),

@@ -49,7 +49,7 @@ function withTargets(contents: Contents, { root, malformed, resolve }: Referring
     if (holder === null || target === null) continue
     const pointer = pointerOf(holder.at)
     const steps = parsePointer(holder.document === '' ? pointer.slice(pointerOf(root.at).length) : pointer) ?? []
-    changed = withPart(changed, holder.document, steps, mergedTarget(holder, target))
+    changed = withPartAt(changed, holder.document, steps, mergedTarget(holder, target))
   }
   return changed
 }
@@ -77,7 +77,7 @@ function mergedTarget(holder: ObjectPart, target: Located): MakePart {
 
 type MakePart = (held: unknown) => unknown
 
-function withPart({ root, files }: Contents, document: string, steps: readonly string[], make: MakePart): Contents {
+function withPartAt({ root, files }: Contents, document: string, steps: readonly string[], make: MakePart): Contents {
   if (document === '') return { root: replaced(root, steps, make), files }
   const content = replaced(files.open(document), steps, make)
   return { root, files: { ...files, open: (path) => (path === document ? content : files.open(path)) } }

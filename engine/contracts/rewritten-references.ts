@@ -19,20 +19,20 @@ const FIXED: ReadonlySet<string> = new Set(['$id', '$anchor', '$dynamicAnchor', 
 
 /** The part, copied. Data such as examples stays as it is. */
 export function rewriteReferences(part: unknown, moves: ReferenceMoves): unknown {
-  return rewritten(part, false, moves)
+  return withMovedReferences(part, false, moves)
 }
 
 /** @param isNamed the members are parts by name, not keywords */
-function rewritten(value: unknown, isNamed: boolean, moves: ReferenceMoves): unknown {
-  if (Array.isArray(value)) return value.map((item) => rewritten(item, false, moves))
+function withMovedReferences(value: unknown, isNamed: boolean, moves: ReferenceMoves): unknown {
+  if (Array.isArray(value)) return value.map((item) => withMovedReferences(item, false, moves))
   if (!isRecord(value)) return value
   const members = Object.entries(value).map(([name, child]): [string, unknown] => {
-    if (isNamed) return [name, rewritten(child, false, moves)]
+    if (isNamed) return [name, withMovedReferences(child, false, moves)]
     if (VALUES.has(name) || name.startsWith('x-')) return [name, child]
     if (FIXED.has(name) && typeof child === 'string') moves.fixed(name)
     if (name === '$ref' && typeof child === 'string') return [name, moves.ref(child)]
     if (name === 'discriminator' && isRecord(child)) return [name, discriminator(child, moves)]
-    return [name, rewritten(child, NAMED_PARTS.has(name) && isRecord(child), moves)]
+    return [name, withMovedReferences(child, NAMED_PARTS.has(name) && isRecord(child), moves)]
   })
   return Object.fromEntries(members)
 }

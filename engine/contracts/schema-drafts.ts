@@ -6,7 +6,7 @@
 import { isBoolean, isNumber } from '../schema/keyword-forms.ts'
 import { isRecord, type JsonRecord } from '../schema/located.ts'
 import { hasMeaningfulSibling, SILENT_SIBLINGS, type SchemaDialect } from '../schema/source.ts'
-import { dialectOf, draftOf, NAMED_SCHEMAS, VALUES } from './schema-keywords.ts'
+import { dialectOfDraft, draftOf, NAMED_SCHEMAS, VALUES } from './schema-keywords.ts'
 
 /** Drafts of JSON Schema, oldest first. */
 export const DRAFTS = ['draft-03', 'draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12'] as const
@@ -84,7 +84,7 @@ export function withKnownKeywords(
   draft: string | null,
   { hasFurtherDrafts = false, isStrict = false }: DraftOptions = {},
 ): unknown {
-  const reading = readingOf(draft, { dialect: dialectOf(draft), isStrict })
+  const reading = readingOf(draft, { dialect: dialectOfDraft(draft), isStrict })
   const leavesAll = reading.draft === null || (reading.draft === '2020-12' && !isStrict)
   return leavesAll && !hasFurtherDrafts ? root : known(root, reading)
 }
@@ -100,7 +100,7 @@ function readingOf(
   stated: string | null,
   { dialect, isStrict }: Pick<DraftReading, 'dialect' | 'isStrict'>,
 ): DraftReading {
-  const own = stated === null ? dialect : dialectOf(stated)
+  const own = stated === null ? dialect : dialectOfDraft(stated)
   const differing = own === 'json-schema' ? 'counted' : 'ignored'
   const siblings = own === dialect ? 'as in the document' : differing
   return { draft: DRAFTS.find((draft) => draft === stated) ?? null, isStrict, siblings, dialect }
@@ -108,10 +108,10 @@ function readingOf(
 
 /** Whether a draft has a keyword with this value. Another meta-schema may define any. */
 export function draftHas(stated: string | null, keyword: string, value: unknown): boolean {
-  return isKnown(keyword, value, readingOf(stated, { dialect: dialectOf(stated), isStrict: true }))
+  return isKnownKeyword(keyword, value, readingOf(stated, { dialect: dialectOfDraft(stated), isStrict: true }))
 }
 
-function isKnown(keyword: string, value: unknown, { draft, isStrict }: DraftReading): boolean {
+function isKnownKeyword(keyword: string, value: unknown, { draft, isStrict }: DraftReading): boolean {
   if (draft === null) return true
   const age = DRAFTS.indexOf(draft)
   const since = FIRST_DRAFT.get(keyword)
@@ -130,7 +130,9 @@ function known(schema: unknown, reading: DraftReading, isRoot = true): unknown {
   // A schema may state a draft of its own.
   if (!isRoot && typeof schema['$schema'] === 'string')
     return known(schema, readingOf(draftOf(schema['$schema']), reading))
-  const members = Object.entries(withSiblings(schema, reading)).filter(([name, value]) => isKnown(name, value, reading))
+  const members = Object.entries(withReadSiblings(schema, reading)).filter(([name, value]) =>
+    isKnownKeyword(name, value, reading),
+  )
   return Object.fromEntries(
     members.map(([name, member]) => {
       if (VALUES.has(name)) return [name, member]
@@ -142,7 +144,7 @@ function known(schema: unknown, reading: DraftReading, isRoot = true): unknown {
 }
 
 /** The schema with the siblings of its `$ref` in the form of the document's draft. Pointers into `allOf` stay as they are. */
-function withSiblings(schema: JsonRecord, { siblings }: DraftReading): JsonRecord {
+function withReadSiblings(schema: JsonRecord, { siblings }: DraftReading): JsonRecord {
   if (siblings === 'as in the document' || typeof schema['$ref'] !== 'string') return schema
   if (siblings === 'ignored')
     return Object.fromEntries(Object.entries(schema).filter(([name]) => SILENT_SIBLINGS.has(name)))

@@ -84,6 +84,6 @@ export function isPlainlyJsonSchema(root: unknown): boolean {
 }
 
 /** Up to draft 7 a reference hides its sibling keywords (draft-handrews-json-schema-01 §8.3). */
-export function dialectOf(draft: string | null): 'json-schema' | 'json-schema-draft-7' {
+export function dialectOfDraft(draft: string | null): 'json-schema' | 'json-schema-draft-7' {
   return draft !== null && /^draft-0[3-7]$/.test(draft) ? 'json-schema-draft-7' : 'json-schema'
 }

@@ -155,14 +155,14 @@ function pushParts(value: object, { located, isNamed }: SearchedPart, open: Sear
   const { at, document } = located
   for (const [name, child] of Object.entries(value)) {
     if (typeof child !== 'object' || child === null) continue
-    if (!isNamed && !Array.isArray(value) && (isValue(name, child) || name.startsWith('x-'))) continue
+    if (!isNamed && !Array.isArray(value) && (isValueMember(name, child) || name.startsWith('x-'))) continue
     const isNamedChild = !isNamed && NAMED_PARTS.has(name) && isRecord(child)
     open.push({ located: { value: child, at: stepInto(at, name), document }, isNamed: isNamedChild })
   }
 }
 
 /** Listed values may stand behind a reference. */
-function isValue(name: string, child: object): boolean {
+function isValueMember(name: string, child: object): boolean {
   return VALUES.has(name) && (name !== 'enum' || Array.isArray(child))
 }
 

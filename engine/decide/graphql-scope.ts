@@ -21,7 +21,7 @@ export function touchedPlaces(touches: readonly string[]): IsTouched {
     }
     // A finding that is counted without a place may be at any place.
     if (root !== 'types') return true
-    if (member === 'values') return isValue(places, owner, item, rule)
+    if (member === 'values') return isEnumValueUsed(places, owner, item, rule)
     if (member !== 'fields') return places.has(owner)
     const field = `${owner}/fields/${item}`
     if (part === 'arguments')
@@ -31,7 +31,7 @@ export function touchedPlaces(touches: readonly string[]): IsTouched {
 }
 
 /** For sent values, findings about refused values decide; for received values, findings about new ones. */
-function isValue(places: ReadonlySet<string>, owner: string, value: string, rule: string): boolean {
+function isEnumValueUsed(places: ReadonlySet<string>, owner: string, value: string, rule: string): boolean {
   const isSent = places.has(`${owner}/values/${value}`)
   const isReceived = places.has(`${owner}/values`)
   if (rule.startsWith('graphql-request-')) return isSent

@@ -83,7 +83,7 @@ export const RISK_FACTORS: readonly Factor[] = [
     weight: 14,
     meaning: 'How many operations and tools the breaking and dangerous changes reach.',
     scale: scaleOf(REACH_STEPS, 'operations or tools'),
-    measure: reach,
+    measure: reachMeasure,
   },
   {
     id: 'agent',
@@ -141,7 +141,7 @@ function severity({ judgements }: RiskFacts): Measure {
   return { share: 0, because: 'no change found' }
 }
 
-function reach({ judgements }: RiskFacts): Measure {
+function reachMeasure({ judgements }: RiskFacts): Measure {
   const places = new Set(
     risky(judgements).flatMap(({ group }) =>
       group.occurrences.map(({ operation, tool }) => JSON.stringify([operation?.method, operation?.path, tool])),

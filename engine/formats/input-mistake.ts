@@ -7,6 +7,7 @@ import { LEVELS } from '../model/finding.ts'
 import type { CompareOptions } from '../model/format.ts'
 import { lookupTable } from '../common/lookup-table.ts'
 import { nearest } from '../common/suggestion.ts'
+import { isRecord } from '../schema/located.ts'
 
 /** What an option must be: for people, and as a test. */
 interface OptionForm {
@@ -15,8 +16,6 @@ interface OptionForm {
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 const isOneOf =
   (words: readonly string[]) =>
@@ -77,7 +76,7 @@ function areFiles(value: unknown): boolean {
 
 /** What is wrong with the arguments of `compare`, in a sentence; null if they have the form of their types. */
 export function inputMistake(artifact: Artifact, options: CompareOptions): string | null {
-  return artifactMistake(artifact) ?? optionsMistake(options)
+  return artifactMistake(artifact) ?? compareOptionsMistake(options)
 }
 
 function artifactMistake(artifact: unknown): string | null {
@@ -100,7 +99,7 @@ function isFile(file: unknown): boolean {
   return isText(file) || (isRecord(file) && isSide(file['before']) && isSide(file['after']))
 }
 
-function optionsMistake(options: unknown): string | null {
+function compareOptionsMistake(options: unknown): string | null {
   if (!isRecord(options)) return 'The options must be an object. It may be empty.'
   for (const [name, value] of Object.entries(options)) {
     const form = OPTION_FORMS[name]

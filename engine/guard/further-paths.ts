@@ -30,19 +30,19 @@ export function furtherPaths(
   starts: readonly string[] = paths,
 ): FurtherPaths | null {
   const own: ReadonlySet<string> = new Set(paths)
-  const given = placedTexts(args, '', 0).filter(({ text }) => !own.has(text) && text.trim() !== '')
+  const given = textsWithMembers(args, '', 0).filter(({ text }) => !own.has(text) && text.trim() !== '')
   const texts = given.filter(({ text }) => text.length <= LONGEST_PATH)
   if (given.some(({ member, text }) => text.length > LONGEST_PATH && PLACE.test(member))) return null
   const letters = texts.reduce((sum, { text }) => sum + text.length, 0)
   if (texts.length * paths.length > MAX_JOINED || letters * paths.length > MAX_LETTERS) return null
-  const named = [...new Set(texts.filter(isNamed).map(({ text }) => text))].filter((text) => !/^https?:/i.test(text))
-  const others = texts.filter((one) => !isNamed(one)).map(({ text }) => text)
+  const named = [...new Set(texts.filter(namesPath).map(({ text }) => text))].filter((text) => !/^https?:/i.test(text))
+  const others = texts.filter((one) => !namesPath(one)).map(({ text }) => text)
   const withPaths = (ends: readonly string[]): readonly string[] =>
     starts.flatMap((path) => ends.flatMap((text) => joinedPaths(path, text)))
   return { named, joined: withPaths(named), loose: withPaths([...new Set(others)]) }
 }
 
-function isNamed({ member, text }: MemberText): boolean {
+function namesPath({ member, text }: MemberText): boolean {
   return PLACE.test(member) || PATH_FORM.test(text.trim())
 }
 
@@ -78,9 +78,9 @@ interface MemberText {
 
 const MAX_DEPTH = 64
 
-function placedTexts(value: unknown, member: string, depth: number): readonly MemberText[] {
+function textsWithMembers(value: unknown, member: string, depth: number): readonly MemberText[] {
   if (depth > MAX_DEPTH) return []
-  const within = (inner: unknown, name: string): readonly MemberText[] => placedTexts(inner, name, depth + 1)
+  const within = (inner: unknown, name: string): readonly MemberText[] => textsWithMembers(inner, name, depth + 1)
   if (typeof value === 'string') {
     const read = /^\s*[[{]/.test(value) ? readJson(value, DEFAULT_DOCUMENT_LIMITS) : null
     return read?.ok === true ? within(read.value, member) : [{ member, text: value }]

@@ -117,13 +117,13 @@ export function guardMcpClient(client: object, options: GuardOptions): unknown {
 }
 
 function createGuard(options: GuardOptions): Guard {
-  const mistake = optionsMistake(options)
+  const mistake = guardOptionsMistake(options)
   if (mistake !== null) throw new TypeError(mistake)
   return (name, args, run) => (options.reads?.includes(name) ? runUnjudged(run) : guardedCall(run, args, options))
 }
 
 /** What is wrong with the options, for programs in JavaScript. A text as `reads` would contain the names of other tools. */
-function optionsMistake(options: unknown): string | null {
+function guardOptionsMistake(options: unknown): string | null {
   if (!isRecord(options)) return 'A guard needs options: operation, preflight, verify, sha256 and now.'
   const { operation, reads = [] } = options
   if (typeof operation !== 'string' || operation.trim() === '')

@@ -130,7 +130,7 @@ function referencedName(written: string, { type, path = '' }: Carrier): string |
   const steps = normalSteps(written)
   if (steps === null) return null
   const isBeside = written.startsWith('./') || written.startsWith('../')
-  const name = (isBeside ? joined(path.split('/').slice(0, -1), steps) : steps).join('/')
+  const name = (isBeside ? joinedSteps(path.split('/').slice(0, -1), steps) : steps).join('/')
   // Imports are names from the root of a set, which has no parent.
   return type === 'protobuf' && name.startsWith('../') ? null : name
 }
@@ -154,7 +154,7 @@ function normalSteps(path: string): readonly string[] | null {
   return steps.slice(below).some((step) => step === '' || step === '.' || step === '..') ? null : steps
 }
 
-function joined(folder: readonly string[], steps: readonly string[]): readonly string[] {
+function joinedSteps(folder: readonly string[], steps: readonly string[]): readonly string[] {
   const result = [...folder]
   for (const step of steps) {
     if (step === '..' && result.length > 0 && result.at(-1) !== '..') result.pop()

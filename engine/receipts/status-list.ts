@@ -139,7 +139,7 @@ function readStatusList(token: string, keys: KeySet, now: number): Result<Status
 const LEEWAY = 30
 
 function claimsIn({ sub, iat, exp, status_list: list }: Partial<Record<string, unknown>>): StatusListClaims | null {
-  const { bits, lst } = isRecord(list) ? list : {}
+  const { bits, lst } = isJsonRecord(list) ? list : {}
   if (typeof sub !== 'string' || !isSeconds(iat) || (exp !== undefined && !isSeconds(exp))) return null
   if (bits !== 1 && bits !== 2 && bits !== 4 && bits !== 8) return null
   return typeof lst === 'string' ? { sub, iat, exp: exp ?? null, bits, lst } : null
@@ -154,13 +154,13 @@ function decodedSegment(segment: string): Partial<Record<string, unknown>> {
   if (text === null) return {}
   try {
     const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : {}
+    return isJsonRecord(value) ? value : {}
   } catch {
     // Not JSON: the caller reports what is missing in it.
     return {}
   }
 }
 
-function isRecord(value: unknown): value is Partial<Record<string, unknown>> {
+function isJsonRecord(value: unknown): value is Partial<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

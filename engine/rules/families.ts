@@ -34,7 +34,12 @@ function familyRows(kind: Family['kind'], list: readonly FamilyRow[]): readonly 
  * The four rows of a bound. Raising an upper bound widens, raising a lower one narrows. Setting one narrows. For
  * values and lengths it only may narrow, because documents often add a bound that servers always had.
  */
-function bound(keyword: string, stem: string, side: 'upper' | 'lower', set: Effect = 'narrows'): readonly Family[] {
+function boundFamilies(
+  keyword: string,
+  stem: string,
+  side: 'upper' | 'lower',
+  set: Effect = 'narrows',
+): readonly Family[] {
   return [
     ...impliedBound(keyword, stem, side),
     ...familyRows('constraints', [
@@ -151,19 +156,19 @@ export const FAMILIES: readonly Family[] = [
     ],
     ['multipleOf', 'changed', 'multiple-of-changed', 'moves', 'must be a multiple of {after} instead of {before}'],
   ]),
-  ...bound('maximum', 'max', 'upper', 'may-narrow'),
-  ...bound('minimum', 'min', 'lower', 'may-narrow'),
-  ...bound('exclusiveMaximum', 'exclusive-max', 'upper', 'may-narrow'),
-  ...bound('exclusiveMinimum', 'exclusive-min', 'lower', 'may-narrow'),
-  ...bound('maxLength', 'max-length', 'upper', 'may-narrow'),
+  ...boundFamilies('maximum', 'max', 'upper', 'may-narrow'),
+  ...boundFamilies('minimum', 'min', 'lower', 'may-narrow'),
+  ...boundFamilies('exclusiveMaximum', 'exclusive-max', 'upper', 'may-narrow'),
+  ...boundFamilies('exclusiveMinimum', 'exclusive-min', 'lower', 'may-narrow'),
+  ...boundFamilies('maxLength', 'max-length', 'upper', 'may-narrow'),
   ...impliedBound('minLength', 'min-length', 'lower'),
-  ...bound('maxItems', 'max-items', 'upper'),
+  ...boundFamilies('maxItems', 'max-items', 'upper'),
   // The ids of set and unset predate reading an absent minItems as 0. No change leads to them.
-  ...bound('minItems', 'min-items', 'lower', 'may-narrow'),
-  ...bound('maxProperties', 'max-properties', 'upper'),
+  ...boundFamilies('minItems', 'min-items', 'lower', 'may-narrow'),
+  ...boundFamilies('maxProperties', 'max-properties', 'upper'),
   ...impliedBound('minProperties', 'min-properties', 'lower'),
-  ...bound('maxContains', 'max-contains', 'upper'),
-  ...bound('minContains', 'min-contains', 'lower'),
+  ...boundFamilies('maxContains', 'max-contains', 'upper'),
+  ...boundFamilies('minContains', 'min-contains', 'lower'),
   ...familyRows('requiredness', [
     ['nullable', 'became', 'became-nullable', 'widens', 'may now be null'],
     ['nullable', 'ceased', 'became-not-nullable', 'narrows', 'may no longer be null'],

@@ -3,7 +3,7 @@ import { canonicalArtifactType, EMPTY_CONTEXT, fileMistakes, hasFiles, pointerTo
 import type { Artifact, DecisionContext } from '../../engine/internal.ts'
 import type { Static } from 'typebox'
 import { GatewayError } from '../errors/errors.ts'
-import { type BodyMistake, inputMistake } from './route.ts'
+import { type BodyMistake, bodyMistake } from './route.ts'
 import type { ApiSettings } from './settings.ts'
 import type { Artifact as ArtifactShape, DecisionContext as ContextShape } from './schemas/shapes.ts'
 
@@ -54,7 +54,7 @@ export function artifactMistakes(
   { config }: ApiSettings,
 ): readonly BodyMistake[] {
   const mistakes: BodyMistake[] = []
-  const addMistake = (pointer: string, message: string) => mistakes.push(inputMistake(pointer, message))
+  const addMistake = (pointer: string, message: string) => mistakes.push(bodyMistake(pointer, message))
   if (artifacts.length > config.limits.artifacts) {
     addMistake(
       '/artifacts',

@@ -79,7 +79,7 @@ export interface BodyMistake {
   readonly message: string
 }
 
-export function inputMistake(pointer: string, message: string): BodyMistake {
+export function bodyMistake(pointer: string, message: string): BodyMistake {
   return { code: 'INVALID_INPUT', pointer, message }
 }
 

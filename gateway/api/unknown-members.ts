@@ -6,7 +6,7 @@
 import type { TSchema } from 'typebox'
 import { isJsonObject } from '../json/strict-json.ts'
 import { recordIn, objectsIn } from '../json/unchecked-json.ts'
-import { type BodyMistake, inputMistake } from './route.ts'
+import { type BodyMistake, bodyMistake } from './route.ts'
 import { pointerToken, misspelled } from '../../engine/base.ts'
 
 interface UnknownMembers {
@@ -35,7 +35,7 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
     }
     const message =
       meant === null ? `is not known; known here: ${known.join(', ')}` : `is not known; did you mean "${meant}"?`
-    mistakes.push(inputMistake(pointer, message))
+    mistakes.push(bodyMistake(pointer, message))
   }
   const walk = (shapes: readonly SchemaShape[], part: unknown, at: string): void => {
     if (Array.isArray(part)) {

@@ -7,7 +7,7 @@ import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
 import { GatewayError, type ErrorCode } from '../errors/errors.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import { type ApiRoute, type BodyMistake, inputMistake } from './route.ts'
+import { type ApiRoute, type BodyMistake, bodyMistake } from './route.ts'
 import type { ApiSettings } from './settings.ts'
 import { NOT_BLANK } from './schemas/shapes.ts'
 import { unknownMembers } from './unknown-members.ts'
@@ -60,7 +60,7 @@ export function checkBody(route: CheckedRoute, body: unknown, settings: ApiSetti
   const { mistakesUnder = '', mistakesUnread } = route
   const isFit =
     isOfKind(check.errors) &&
-    violations.every(({ pointer }) => mistakesUnread?.test(pointer) || !isUnder(pointer, mistakesUnder))
+    violations.every(({ pointer }) => mistakesUnread?.test(pointer) || !isWithinPointer(pointer, mistakesUnder))
   const mistakes = isFit && isJsonObjectOrList(body) ? (route.mistakes?.(body, settings) ?? []) : []
   const all = [...violations, ...mistakes, ...unknown.mistakes]
   if (all.length > 0) throw bodyRefusal(all)
@@ -72,7 +72,7 @@ function isOfKind(errors: ValidateFunction['errors']): boolean {
   return (errors ?? []).every(({ keyword, instancePath }) => keyword !== 'type' || instancePath !== '')
 }
 
-function isUnder(pointer: string, parent: string): boolean {
+function isWithinPointer(pointer: string, parent: string): boolean {
   return pointer === parent || pointer.startsWith(`${parent}/`)
 }
 
@@ -89,16 +89,16 @@ export function checkQuery(schema: TSchema | undefined, search: URLSearchParams)
   for (const name of new Set(search.keys())) {
     const values = search.getAll(name)
     if (!names.includes(name)) {
-      mistakes.push(inputMistake(name.slice(0, LONGEST_NAME), unknownParameter(name, names)))
+      mistakes.push(bodyMistake(name.slice(0, LONGEST_NAME), unknownParameter(name, names)))
       continue
     }
-    if (values.length > 1) mistakes.push(inputMistake(name, 'is given more than once'))
+    if (values.length > 1) mistakes.push(bodyMistake(name, 'is given more than once'))
     Object.defineProperty(query, name, { value: values[0], enumerable: true, writable: true, configurable: true })
   }
   const check = schema === undefined ? null : validator(queries, schema)
   if (check !== null && !check(query)) {
     for (const error of informative(check.errors ?? []))
-      mistakes.push(inputMistake(error.instancePath.slice(1), textOfViolation(error)))
+      mistakes.push(bodyMistake(error.instancePath.slice(1), textOfViolation(error)))
   }
   if (mistakes.length > 0) throw bodyRefusal(mistakes)
   return query
@@ -131,7 +131,8 @@ function informative(errors: readonly ErrorObject[]): readonly ErrorObject[] {
     if (keyword === 'anyOf') return true
     if (keyword !== 'type') return false
     const hasCloser = errors.some(
-      (other) => isUnder(other.instancePath, instancePath) && other.keyword !== 'type' && other.keyword !== 'anyOf',
+      (other) =>
+        isWithinPointer(other.instancePath, instancePath) && other.keyword !== 'type' && other.keyword !== 'anyOf',
     )
     return params['type'] === 'null' || (hasCloser && schemaPath.includes('anyOf'))
   }

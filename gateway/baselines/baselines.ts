@@ -17,7 +17,7 @@ import type { CandidateAnnouncement } from '../telemetry/events.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { accept, acceptanceOf, mayPromoteItself, type AcceptanceDeps, type Acceptor } from './acceptance.ts'
-import { narrowed } from './partial-acceptance.ts'
+import { narrowedAcceptance } from './partial-acceptance.ts'
 import { isInfoOnly, ownerOf, promotable, registeredRoute, type RegisteredChange } from './promotion.ts'
 import { AUTO_PROMOTED, pinOf, promotedRow, assertFresh, isExpired } from './pinning.ts'
 
@@ -173,7 +173,7 @@ export class RouteBaselines implements BaselineService {
     const { by } = acceptor
     if (candidate === null) return this.#replace(baseline, { ...baseline, setBy: by, setAt: now() })
     const whole = acceptanceOf(route, baseline, candidate)
-    const acceptance = only.length === 0 ? whole : await narrowed(whole, only, flow)
+    const acceptance = only.length === 0 ? whole : await narrowedAcceptance(whole, only, flow)
     await accept(acceptance, acceptor, this.#deps)
     const { type, content } = acceptance.after
     const accepted = { type, content, digest: contractDigest(content) }

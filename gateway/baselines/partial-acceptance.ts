@@ -92,7 +92,7 @@ function partialManifest(
   const after = manifestOf(candidate)
   const parts = only.map(manifestPart)
   let composed = before
-  for (const [index, part] of parts.entries()) composed = withPart(composed, after, part, index)
+  for (const [index, part] of parts.entries()) composed = withManifestPart(composed, after, part, index)
   return {
     content: JSON.stringify(composed),
     isAccepted: (route) => {
@@ -129,7 +129,12 @@ function manifestOf({ type, content }: BaselineContract): Manifest {
 }
 
 /** The part as the candidate has it: changed, added, or gone. */
-function withPart(manifest: Manifest, candidate: Manifest, { list, key, name }: ManifestPart, index: number): Manifest {
+function withManifestPart(
+  manifest: Manifest,
+  candidate: Manifest,
+  { list, key, name }: ManifestPart,
+  index: number,
+): Manifest {
   const own = listedItems(manifest, list)
   const offered = listedItems(candidate, list).find((item) => item[key] === name)
   const rest = own.filter((item) => item[key] !== name)
@@ -149,7 +154,7 @@ function invalid(index: number, message: string): GatewayError {
 }
 
 /** Some parts of the offer; calls of other parts stay pending. */
-export async function narrowed(
+export async function narrowedAcceptance(
   whole: Acceptance,
   only: readonly string[],
   flow: Pick<Flow, 'compose'>,

@@ -269,8 +269,8 @@ export const backupLedger: Command = {
     const checkpoint = `${file}.checkpoint.jwt`
     for (const taken of [file, checkpoint])
       if (existsSync(taken)) throw new UsageError(`${taken} exists already; name a new file`)
-    await withStore(args, io, (store) => during(io, 'copying the store', () => copyStore(store, file)))
-    const token = await checkpointIn(file)
+    await withStore(args, io, (store) => during(io, 'copying the store', () => backUpStore(store, file)))
+    const token = await checkpointOfCopy(file)
     if (token !== null) writePrivateFile(checkpoint, `${token}\n`)
     writeLine(io.stdout, `wrote ${file}${token === null ? '' : ` and ${checkpoint}`}`)
     return EXIT.good
@@ -278,7 +278,7 @@ export const backupLedger: Command = {
 }
 
 /** For this user only. A copy that fails leaves no part of it. */
-export async function copyStore(store: Pick<Store, 'backUp'>, file: string): Promise<void> {
+export async function backUpStore(store: Pick<Store, 'backUp'>, file: string): Promise<void> {
   closeSync(makeTemporaryFile(file))
   try {
     await store.backUp(file)
@@ -292,7 +292,7 @@ export async function copyStore(store: Pick<Store, 'backUp'>, file: string): Pro
  * The checkpoint file of `data_dir` may be newer than the copy, and a start with both would report that the end of the ledger was
  * cut off.
  */
-async function checkpointIn(copy: string): Promise<string | null> {
+async function checkpointOfCopy(copy: string): Promise<string | null> {
   const held = await readLedgerFile(copy, async ({ ledger }) => {
     const head = await ledger.head()
     return head === null ? null : ledger.newestCheckpoint(head.chain)

@@ -94,8 +94,8 @@ function weakerRule(rule: PackRule, next: readonly PackRule[]): readonly Weaker[
     ...(mode === 'enforce' && found.mode === 'observe' ? [weaker(`${path}.mode`, mode, 'observe')] : []),
     ...(rule.when.trim() === found.when.trim() ? [] : [weaker(`${path}.when`, rule.when, found.when)]),
     ...(rule.for === found.for ? [] : [weaker(`${path}.for`, rule.for ?? 'finding', found.for ?? 'finding')]),
-    ...narrowed(`${path}.environments`, rule.environments, found.environments),
-    ...narrowed(`${path}.operations`, rule.operations, found.operations),
+    ...narrowedList(`${path}.environments`, rule.environments, found.environments),
+    ...narrowedList(`${path}.operations`, rule.operations, found.operations),
     // Any member of one of the groups may approve: fewer groups are stricter, and none means anybody.
     ...weakerApproval(path, rule, found),
   ]
@@ -106,13 +106,13 @@ function weakerApproval(path: string, rule: PackRule, found: PackRule): readonly
   const groupsOf = (required: typeof before) => (required?.groups.length ? required.groups : undefined)
   const [base, head] = [before?.count ?? 1, after?.count ?? 1]
   return [
-    ...narrowed(`${path}.approvers`, groupsOf(after), groupsOf(before)),
+    ...narrowedList(`${path}.approvers`, groupsOf(after), groupsOf(before)),
     ...(head < base ? [weaker(`${path}.approvals`, String(base), String(head))] : []),
   ]
 }
 
 /** Absent means all of them. */
-function narrowed(
+function narrowedList(
   path: string,
   before: readonly string[] | undefined,
   after: readonly string[] | undefined,

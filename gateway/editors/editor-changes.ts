@@ -61,7 +61,7 @@ export function applyChanges(changes: readonly EditorFileChange[], kept: string,
     if (before === after) continue
     if (isUndo) rmSync(keptFile(place.file, kept), { force: true })
     else keep(place.file, before, after, kept)
-    replaceFile(place.file, after)
+    replaceEditorFile(place.file, after)
   }
 }
 
@@ -110,7 +110,7 @@ function keptText(file: string, text: string, kept: string): string | null {
 }
 
 /** Replaces a file of somebody else's: whole or not at all, with its mode, and through a symbolic link. */
-function replaceFile(file: string, text: string): void {
+function replaceEditorFile(file: string, text: string): void {
   const target = realpathSync(file)
   const temporary = `${target}.preflight-${process.pid}`
   const descriptor = makeTemporaryFile(temporary)

@@ -309,7 +309,7 @@ async function concludeUndecided(
   )
   return open === null
     ? { kind: 'halt', effect: 'undecided', ...undecidedReply(call, action, judgement) }
-    : passing(open, judgement, UNWATCHED, pending)
+    : forwardResult(open, judgement, UNWATCHED, pending)
 }
 
 function countObserved(would: 'stopped' | 'held' | 'undecided', { call, deps }: PendingEnforcement): void {
@@ -337,7 +337,7 @@ async function breakGlass(judgement: CallJudgement, pending: PendingEnforcement)
     },
     'BREAK_GLASS: call forwarded that would have been refused',
   )
-  const passed = passing('break_glass', judgement, UNWATCHED, pending)
+  const passed = forwardResult('break_glass', judgement, UNWATCHED, pending)
   return { ...passed, headers: [...passed.headers, 'Preflight-Break-Glass', opened.id] }
 }
 
@@ -348,13 +348,13 @@ function recorded(
   pending: PendingEnforcement,
 ): Concluded | Promise<Concluded> {
   return after(recordCall(judgement, effect, null, pending), (failure) => {
-    if (failure === null) return passing(effect, judgement, watches, pending)
+    if (failure === null) return forwardResult(effect, judgement, watches, pending)
     return after(closeUnsent(watches), () => concludeUndecided(failure, pending))
   })
 }
 
 /** The execution action reported is the one decided, whatever happens to the call. */
-function passing(
+function forwardResult(
   effect: JudgedEffect,
   judgement: CallJudgement,
   watches: readonly ResourceWatch[],

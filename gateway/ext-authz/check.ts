@@ -142,7 +142,7 @@ export async function answerOnRoute(
   const problem = headProblem(authzRequest.rawHeaders, authzRequest.headers)
   const attempt: Attempt = (context) => {
     const match = matchIn(context.settings)
-    return match === null ? noRoute(correlationId) : answerCall(authzRequest, match, waiting, context)
+    return match === null ? noRouteVerdict(correlationId) : answerCall(authzRequest, match, waiting, context)
   }
   try {
     return await withTrace(observation.trace, () =>
@@ -190,13 +190,13 @@ async function checkRequest(
     slashProblem(authzRequest.target, takesEncodedSlashes(route)) ??
     spellingProblem(authzRequest.target, route, routes, candidates)
   if (spelling !== null) return deniedCheck('INVALID_INPUT', spelling, correlationId)
-  if (match === null) return noRoute(correlationId)
+  if (match === null) return noRouteVerdict(correlationId)
   const verdict = await answerCall(authzRequest, match, waiting, context)
   if (verdict === 'readmit' || authzRequest.takesFieldsOff) return verdict
   return withoutForged(verdict, authzRequest, observation)
 }
 
-function noRoute(correlationId: string): CheckVerdict {
+function noRouteVerdict(correlationId: string): CheckVerdict {
   return deniedCheck('NOT_FOUND', 'No route of the gateway matches this host and path.', correlationId)
 }
 

@@ -52,7 +52,7 @@ export function createExtMcp(deps: AuthzDeps): ExtMcp {
       const [service = '', ...others] = asked.service_names
       const matchIn = ({ config }: ListenSettingsInForce) => matchByName(config.routes, service, 'mcp')
       if (matchIn(deps.settings()) === null)
-        return { error: mcpError(AUTHORIZATION_CODE.permissionDenied, noRoute(service)) }
+        return { error: mcpError(AUTHORIZATION_CODE.permissionDenied, noRouteText(service)) }
       if (others.length > 0)
         return isJudgedMethod(asked.method)
           ? { error: mcpError(AUTHORIZATION_CODE.invalid, `${asked.method} names several servers.`) }
@@ -89,7 +89,7 @@ export function createExtMcp(deps: AuthzDeps): ExtMcp {
 
 const END = Buffer.from('}')
 
-function noRoute(service: string): string {
+function noRouteText(service: string): string {
   return `No MCP route is named ${JSON.stringify(service)}. Name a route after the server of the calling proxy (docs/ext-authz.md).`
 }
 

@@ -157,7 +157,7 @@ function grpcRequest(http: AskedHttpRequest): CheckedRequest {
     target: http.path,
     headers,
     rawHeaders: fields.flat(),
-    body: bodyOf(http, headers),
+    body: bodyInCheck(http, headers),
     needsStatus: false,
     takesFieldsOff: true,
   }
@@ -174,7 +174,7 @@ function fieldsOf({ host, headers, header_map: map }: AskedHttpRequest): readonl
   return [['host', host], ...plain]
 }
 
-function bodyOf(http: AskedHttpRequest, headers: IncomingHttpHeaders): AskedBody {
+function bodyInCheck(http: AskedHttpRequest, headers: IncomingHttpHeaders): AskedBody {
   const { body, raw_body: raw, size } = http
   const bytes = raw.length > 0 ? raw : Buffer.from(body, 'utf8')
   if (isPartial(headers)) return { kind: 'partial', bytes }

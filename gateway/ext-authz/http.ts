@@ -91,7 +91,7 @@ function httpRequest(request: IncomingMessage, bytes: Buffer, correlationId: str
     ...asked,
     needsStatus: true,
     takesFieldsOff: false,
-    body: bodyOf(asked.method, request.headers, bytes),
+    body: bodyInRequest(asked.method, request.headers, bytes),
   }
 }
 
@@ -109,7 +109,7 @@ function unclearRequest(correlationId: string): CheckVerdict {
   return { kind: 'deny', answer: jsonAnswer(ERRORS.INVALID_INPUT.status, members), headers }
 }
 
-function bodyOf(method: string, headers: IncomingMessage['headers'], bytes: Buffer): AskedBody {
+function bodyInRequest(method: string, headers: IncomingMessage['headers'], bytes: Buffer): AskedBody {
   if (isPartial(headers)) return { kind: 'partial', bytes }
   const leftOut = headers[ORIGINAL_BODY]
   if (bytes.length === 0 && leftOut !== undefined) {

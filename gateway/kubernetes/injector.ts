@@ -20,10 +20,10 @@ export function injectionResponse(request: ReviewRequest, settings: InjectorSett
   if (!isPod || operation !== 'CREATE' || isIgnored || object === null) return passed
   const asked = readInjection(object, settings)
   if (asked.kind === 'leave') return passed
-  if (asked.kind === 'refuse') return refused(uid, asked.problems)
+  if (asked.kind === 'refuse') return refusedInjection(uid, asked.problems)
   const { injection } = asked
   const problems = podProblems(object, injection.mode, settings)
-  if (problems.length > 0) return refused(uid, problems)
+  if (problems.length > 0) return refusedInjection(uid, problems)
   const wanted = injectedPod(object, injection, settings)
   const patch = patchOf(object, wanted)
   const warnings = [...wanted.warnings, ...podWarnings(object)]
@@ -40,7 +40,7 @@ export function injectionResponse(request: ReviewRequest, settings: InjectorSett
 
 const MOST_WARNINGS = 5
 
-function refused(uid: string, problems: readonly string[]): ReviewResponse {
+function refusedInjection(uid: string, problems: readonly string[]): ReviewResponse {
   const message = `Preflight cannot inject its gateway into this pod: ${problems.join('; ')}.`
   return { uid, allowed: false, status: { code: 403, reason: 'Forbidden', message } }
 }

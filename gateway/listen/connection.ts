@@ -41,7 +41,7 @@ export function destinationOf(
   const isAbsolute = ABSOLUTE.test(target)
   if (isAbsolute && inbound.kind === 'listener') return absoluteDestination(target, host)
   const problem = targetProblem(target)
-  if (problem !== null) return refused('INVALID_INPUT', problem)
+  if (problem !== null) return refusedDestination('INVALID_INPUT', problem)
   if (inbound.kind === 'listener') return { kind: 'gateway', host, target }
   return inbound.kind === 'connect'
     ? connectDestination(inbound, host, target)
@@ -54,19 +54,19 @@ const HTTP_TARGET = /^http:\/\/([^/?#]*)(.*)$/is
 function absoluteDestination(absolute: string, host: string): Destination {
   const parts = HTTP_TARGET.exec(absolute)
   if (parts === null)
-    return refused(
+    return refusedDestination(
       'INVALID_INPUT',
       'Only http:// addresses can be requested this way. For https:// send CONNECT HOST:443 and use TLS inside it, as clients with HTTPS_PROXY do.',
     )
   const [, authorityPart = '', rest = ''] = parts
   const target = rest.startsWith('/') ? rest : `/${rest}`
   const problem = targetProblem(target)
-  if (problem !== null) return refused('INVALID_INPUT', problem)
+  if (problem !== null) return refusedDestination('INVALID_INPUT', problem)
   const read = readAuthority(authorityPart, DEFAULT_PORTS.http)
-  if (!read.ok) return refused('INVALID_INPUT', `The address in the request is not usable: ${read.problem}.`)
+  if (!read.ok) return refusedDestination('INVALID_INPUT', `The address in the request is not usable: ${read.problem}.`)
   const named = readAuthority(host, DEFAULT_PORTS.http)
   if (!named.ok || !isSameAuthority(named.authority, read.authority))
-    return refused('INVALID_INPUT', 'The Host header and the address in the request differ.')
+    return refusedDestination('INVALID_INPUT', 'The Host header and the address in the request differ.')
   return { kind: 'named', trafficPath: 'forward', scheme: 'http', authority: read.authority, target }
 }
 
@@ -80,7 +80,7 @@ function connectDestination(
 ): Destination {
   const named = readAuthority(host, DEFAULT_PORTS[scheme])
   if (!named.ok || !isSameAuthority(named.authority, authority))
-    return refused(
+    return refusedDestination(
       'MISDIRECTED',
       `The request is for ${host}, but its connection was opened to ${authorityText(authority)}.`,
     )
@@ -93,9 +93,12 @@ function redirectDestination(
   target: string,
 ): Destination {
   const named = readAuthority(host, port)
-  if (!named.ok) return refused('INVALID_INPUT', `The Host header is not usable: ${named.problem}.`)
+  if (!named.ok) return refusedDestination('INVALID_INPUT', `The Host header is not usable: ${named.problem}.`)
   if (serverName !== null && named.authority.host !== serverName)
-    return refused('MISDIRECTED', `The request is for ${host}, but its connection was opened to ${serverName}.`)
+    return refusedDestination(
+      'MISDIRECTED',
+      `The request is for ${host}, but its connection was opened to ${serverName}.`,
+    )
   return { kind: 'named', trafficPath: 'redirect', scheme, authority: named.authority, target }
 }
 
@@ -103,6 +106,6 @@ export function isSameAuthority(a: Authority, b: Authority): boolean {
   return a.host === b.host && a.port === b.port
 }
 
-function refused(code: ErrorCode, message: string): Destination {
+function refusedDestination(code: ErrorCode, message: string): Destination {
   return { kind: 'refused', code, message }
 }

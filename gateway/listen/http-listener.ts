@@ -37,7 +37,7 @@ export function createBoundedServer({ headTimeoutMs, ...options }: ListenerOptio
 export function createHttpListener(options: ListenerOptions, serve: RequestListener): Server {
   const server = createBoundedServer(options)
   const take: RequestListener = (request, response) => {
-    const problem = requestProblem(request)
+    const problem = hostOrExpectProblem(request)
     if (problem === null) serve(request, response)
     else refuseRequest(request, response, { code: 'INVALID_INPUT', message: problem })
   }
@@ -45,7 +45,7 @@ export function createHttpListener(options: ListenerOptions, serve: RequestListe
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
   server.on('checkContinue', (request, response) => {
     // `foo, 100-continue` has an unknown expectation: its client is not asked for the body.
-    if (requestProblem(request) === null) response.writeContinue()
+    if (hostOrExpectProblem(request) === null) response.writeContinue()
     server.emit('request', request, response)
   })
   // Not a request: the parser has no request object for it.
@@ -81,7 +81,7 @@ export function drainingEntry(server: Server, entryOf: EntryOf): DrainingEntry {
   }
 }
 
-function requestProblem(request: IncomingMessage): string | null {
+function hostOrExpectProblem(request: IncomingMessage): string | null {
   const hosts = request.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
   if (hosts > 1) return 'There is more than one Host header.'
   if (hosts === 0 && request.httpVersion !== '1.0') return 'The Host header is missing.'

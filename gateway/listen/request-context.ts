@@ -79,10 +79,10 @@ export function sendReply(context: RequestContext, { answer, headers: ownHeaders
   if (isWaiting(context)) headers.push('Connection', 'close')
   response.writeHead(status, STATUS_CODES[status] ?? '', headers)
   response.end(body)
-  if (context.upgrade === null && hasBody(context.request)) discardRest(context.request)
+  if (context.upgrade === null && hasFramedBody(context.request)) discardRest(context.request)
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+function hasFramedBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 }
 

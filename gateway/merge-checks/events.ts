@@ -37,7 +37,7 @@ function github({ name, body, checkName }: PlatformEvent): ReturnType<EventReade
   const pull = {
     kind: 'pull_request',
     repository,
-    pullRequest: numberAt(body, 'pull_request', 'number'),
+    pullRequest: integerTextAt(body, 'pull_request', 'number'),
     page: at(body, 'pull_request', 'html_url'),
   }
   const home = at(body, 'repository', 'html_url')
@@ -66,7 +66,7 @@ function github({ name, body, checkName }: PlatformEvent): ReturnType<EventReade
       kind: 'rerun',
       repository,
       commit: at(body, name, 'head_sha'),
-      pullRequests: (Array.isArray(pulls) ? pulls : []).map((one) => numberAt(one, 'number')),
+      pullRequests: (Array.isArray(pulls) ? pulls : []).map((one) => integerTextAt(one, 'number')),
       page: home,
     }
   }
@@ -95,7 +95,7 @@ function gitlabTrain({ body }: PlatformEvent): ReturnType<EventReader> {
     base: null,
     head: at(body, 'object_attributes', 'sha'),
     page: at(body, 'merge_request', 'url') ?? at(body, 'project', 'web_url'),
-    pipeline: numberAt(body, 'object_attributes', 'id'),
+    pipeline: integerTextAt(body, 'object_attributes', 'id'),
   }
 }
 
@@ -107,7 +107,7 @@ function gitlab(event: PlatformEvent): ReturnType<EventReader> {
   if (kind !== 'merge_request') return `${kind || 'this event'} asks for nothing`
   const action = optionalTextAt(body, 'object_attributes', 'action') ?? ''
   const repository = at(body, 'project', 'path_with_namespace')
-  const pullRequest = numberAt(body, 'object_attributes', 'iid')
+  const pullRequest = integerTextAt(body, 'object_attributes', 'iid')
   const pull = { kind: 'pull_request', repository, pullRequest, page: at(body, 'object_attributes', 'url') }
   if (GITLAB_CLOSED.has(action)) return { ...pull, kind: 'closed' }
   // `oldrev` is there when commits were pushed.
@@ -131,7 +131,7 @@ function bitbucket({ name, body }: PlatformEvent): ReturnType<EventReader> {
   const pull = {
     kind: 'pull_request',
     repository,
-    pullRequest: numberAt(body, 'pullrequest', 'id'),
+    pullRequest: integerTextAt(body, 'pullrequest', 'id'),
     page: at(body, 'pullrequest', 'links', 'html', 'href'),
   }
   // The signature covers the body and not the name of the event.
@@ -142,7 +142,7 @@ function bitbucket({ name, body }: PlatformEvent): ReturnType<EventReader> {
 
 const READERS: Readonly<Record<PlatformId, EventReader>> = { scm_a: github, scm_b: gitlab, scm_c: bitbucket }
 
-function numberAt(body: unknown, ...path: readonly string[]): string | undefined {
+function integerTextAt(body: unknown, ...path: readonly string[]): string | undefined {
   const value = at(body, ...path)
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined
 }

@@ -40,7 +40,7 @@ export function createSides(client: MergingClient, merging: Merging): TreeSides 
       read(path, base),
       change.change === 'added' || mergeBase === null ? ABSENT : present(path, mergeBase),
     ])
-    if (isSameContent(ours, origin) || isSameContent(ours, theirs)) return theirs
+    if (isSameFileContent(ours, origin) || isSameFileContent(ours, theirs)) return theirs
     const tried = await trial()
     return tried === null ? { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.bothChanged(path) } : read(path, tried)
   }
@@ -82,7 +82,7 @@ async function usableTrial(client: MergingClient, { base, head, trialMerge }: Me
   return ours === base && theirs === head && others.length === 0 ? trialMerge : null
 }
 
-function isSameContent(a: FileAtCommit, b: FileAtCommit): boolean {
+function isSameFileContent(a: FileAtCommit, b: FileAtCommit): boolean {
   if (a.kind === 'text' && b.kind === 'text') return a.text === b.text
   return a.kind === 'absent' && b.kind === 'absent'
 }

@@ -9,13 +9,13 @@ import type { JsonSchema } from './input-schema.ts'
  */
 export function placesOfMember(schema: JsonSchema, name: string, pointer: string): readonly string[] {
   const places = [...new Set(memberPaths(schema, ''))].filter((path) => path.split('.').at(-1) === name)
-  const here = pointerSegments(pointer).reduce((path, segment) => joined(path, segment), '')
+  const here = pointerSegments(pointer).reduce((path, segment) => memberPath(path, segment), '')
   const below = here === '' ? [] : places.filter((path) => path.startsWith(`${here}.`))
   const nearest = Math.min(...below.map(depthOf))
   return below.length > 0 ? below.filter((path) => depthOf(path) === nearest) : places
 }
 
-function joined(path: string, segment: string): string {
+function memberPath(path: string, segment: string): string {
   if (/^\d+$/.test(segment)) return `${path}[]`
   return path === '' ? segment : `${path}.${segment}`
 }
@@ -27,7 +27,7 @@ function depthOf(path: string): number {
 function memberPaths({ properties, items, anyOf }: JsonSchema, path: string): readonly string[] {
   return [
     ...Object.entries(properties ?? {}).flatMap(([name, member]) => {
-      const place = joined(path, name)
+      const place = memberPath(path, name)
       return [place, ...memberPaths(member, place)]
     }),
     ...(items === undefined ? [] : memberPaths(items, `${path}[]`)),

@@ -26,7 +26,7 @@ export class JsonText {
   /** Places of the texts that stand under a member of this name, in any depth below a place. */
   textsUnder(member: string, at: JSONPath): readonly { readonly at: JSONPath; readonly value: string }[] {
     const root = this.#find(at)
-    return root === undefined ? [] : placedTexts(root, member, at)
+    return root === undefined ? [] : textsOfMember(root, member, at)
   }
 
   with(edits: readonly JsonEdit[]): string {
@@ -51,13 +51,13 @@ export class JsonText {
 
 type PlacedText = ReturnType<JsonText['textsUnder']>[number]
 
-function placedTexts(node: Node, member: string, at: JSONPath): readonly PlacedText[] {
+function textsOfMember(node: Node, member: string, at: JSONPath): readonly PlacedText[] {
   const children = node.children ?? []
-  if (node.type === 'array') return children.flatMap((child, index) => placedTexts(child, member, [...at, index]))
+  if (node.type === 'array') return children.flatMap((child, index) => textsOfMember(child, member, [...at, index]))
   return children.flatMap(({ children: [key, child] = [] }) => {
     if (key === undefined || child === undefined) return []
     const place = [...at, String(key.value)]
     const isMeant = key.value === member && child.type === 'string'
-    return isMeant ? [{ at: place, value: String(child.value) }] : placedTexts(child, member, place)
+    return isMeant ? [{ at: place, value: String(child.value) }] : textsOfMember(child, member, place)
   })
 }

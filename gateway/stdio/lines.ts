@@ -62,7 +62,7 @@ const OTHER_ENDS = [
   ['\u2029', '\\u2029'],
 ].map(([character = '', escape = '']) => [Buffer.from(character), escape] as const)
 
-function latin1(bytes: Buffer): string {
+function latin1Text(bytes: Buffer): string {
   return bytes.toString('latin1')
 }
 
@@ -72,7 +72,7 @@ export function asOneLine(line: Buffer): Buffer {
   if (present.length === 0) return line
   // Byte for byte, so that every other byte stays.
   return Buffer.from(
-    present.reduce((text, [bytes, escape]) => text.replaceAll(latin1(bytes), escape), latin1(line)),
+    present.reduce((text, [bytes, escape]) => text.replaceAll(latin1Text(bytes), escape), latin1Text(line)),
     'latin1',
   )
 }

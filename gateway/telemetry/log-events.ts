@@ -133,7 +133,7 @@ export const LOG_EVENTS = {
   'store.failed': 'The store failed. Calls that need a record are refused until a write succeeds.',
   'transparent.connection_failed': 'A redirected connection ended in an error of the gateway.',
   'transparent.no_destination': 'A redirected connection was closed, since nothing on it names its destination.',
-  'tunnel.no_client_hello': 'A tunnel was closed. The bytes on it are not the begin of TLS.',
+  'tunnel.no_client_hello': 'A tunnel was closed. The bytes on it are not the start of TLS.',
   'tunnel.no_longer_allowed':
     'A tunnel was closed. Egress denies its destination now, a route names its host, or the key of its client ended.',
   'tunnel.open_failed': 'The destination of a tunnel could not be reached.',

@@ -25,7 +25,7 @@ export async function startBundleFile({ file, authorities, logger }: BundleFileD
   const write = async (): Promise<void> => {
     const own = await authorities.bundle()
     if (own === written) return
-    replaceFile(file, `${own}${tls().rootCertificates.join('\n')}\n`)
+    replaceBundle(file, `${own}${tls().rootCertificates.join('\n')}\n`)
     written = own
   }
   try {
@@ -48,7 +48,7 @@ export async function startBundleFile({ file, authorities, logger }: BundleFileD
 }
 
 /** A reader finds the file before or the one after, never a part. */
-function replaceFile(file: string, text: string): void {
+function replaceBundle(file: string, text: string): void {
   const temporary = `${file}.${process.pid}.tmp`
   const descriptor = makeTemporaryFile(temporary)
   try {

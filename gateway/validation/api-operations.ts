@@ -81,7 +81,10 @@ function basePathsOf(root: unknown): readonly string[] {
     if (typeof url !== 'string' || !isJsonObject(server)) return []
     const path = pathOfServer(url)
     if (!url.includes('{')) return [path]
-    const stated = url.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => defaultOf(server['variables'], name) ?? 'any')
+    const stated = url.replaceAll(
+      /\{([^{}]*)\}/g,
+      (_, name: string) => variableDefault(server['variables'], name) ?? 'any',
+    )
     return path.includes('{') ? ['', path, pathOfServer(stated)] : [path]
   })
   return paths.length === 0 ? [''] : [...new Set(paths)]
@@ -95,7 +98,7 @@ function pathOfServer(url: string): string {
   return trimSlash(pathname.replaceAll(/%7b/gi, '{').replaceAll(/%7d/gi, '}'))
 }
 
-function defaultOf(variables: unknown, name: string): string | null {
+function variableDefault(variables: unknown, name: string): string | null {
   const variable = isJsonObject(variables) && Object.hasOwn(variables, name) ? variables[name] : null
   const value = isJsonObject(variable) ? variable['default'] : null
   return textIn(value)

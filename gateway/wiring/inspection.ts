@@ -124,19 +124,19 @@ function statusProblems(status: Omit<GatewayStatus, 'problems'>, values: Values)
     ...open.map(({ id, route, until }) => `enforcement is suspended on route ${route} until ${until} (${id})`),
     ...routes.flatMap(({ name, calls }) =>
       (calls['failed_open'] ?? 0) > 0
-        ? [`route ${name}: ${counted(calls['failed_open'], 'call')} went on unjudged since the start`]
+        ? [`route ${name}: ${amountOf(calls['failed_open'], 'call')} went on unjudged since the start`]
         : [],
     ),
     ...routes.flatMap(({ name, calls }) =>
       (calls['undecided'] ?? 0) > 0
-        ? [`route ${name}: ${counted(calls['undecided'], 'call')} could not be judged since the start`]
+        ? [`route ${name}: ${amountOf(calls['undecided'], 'call')} could not be judged since the start`]
         : [],
     ),
     ...sinks.flatMap(({ name, wired, detail }) => (wired ? [] : [`sink ${name}: ${detail}`])),
     ...(lost > 0 ? [`lost entries of the decision log: ${lost}`] : []),
     ...(settings.mistakes > 0
       ? [
-          `the files on disk have ${counted(settings.mistakes, 'mistake')} and are not in force (preflight config check)`,
+          `the files on disk have ${amountOf(settings.mistakes, 'mistake')} and are not in force (preflight config check)`,
         ]
       : []),
     ...(memory.budget_waiting > 0 ? [`bodies or analyses that wait for memory: ${memory.budget_waiting}`] : []),
@@ -145,14 +145,14 @@ function statusProblems(status: Omit<GatewayStatus, 'problems'>, values: Values)
     ),
     ...(approvals.pending > 0
       ? [
-          `${counted(approvals.pending, 'approval')} pending since ${approvals.oldest_at ?? ''} (preflight approvals list)`,
+          `${amountOf(approvals.pending, 'approval')} pending since ${approvals.oldest_at ?? ''} (preflight approvals list)`,
         ]
       : []),
     ...(settings.restart.length > 0 ? [`changes of ${settings.restart.join(', ')} wait for a restart`] : []),
   ]
 }
 
-function counted(count = 0, noun: string): string {
+function amountOf(count = 0, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 

@@ -84,24 +84,25 @@ test('keys that cannot be read, and a ledger that is missing beside them, are fo
 })
 
 /** What a start refuses in a ledger that is there: how it is damaged, and the answer. */
-const REFUSED_LEDGERS: Readonly<Record<string, { readonly damage: (data: string) => void; readonly report: RegExp }>> = {
-  'an older copy': {
-    damage: (data) => {
-      copyFileSync(join(data, 'first.db'), join(data, 'ledger.db'))
-      for (const end of ['-wal', '-shm']) rmSync(join(data, `ledger.db${end}`), { force: true })
+const REFUSED_LEDGERS: Readonly<Record<string, { readonly damage: (data: string) => void; readonly report: RegExp }>> =
+  {
+    'an older copy': {
+      damage: (data) => {
+        copyFileSync(join(data, 'first.db'), join(data, 'ledger.db'))
+        for (const end of ['-wal', '-shm']) rmSync(join(data, `ledger.db${end}`), { force: true })
+      },
+      report: /ends at entry \d+, before entry \d+ .* To accept this ledger instead: preflight ledger accept/s,
     },
-    report: /ends at entry \d+, before entry \d+ .* To accept this ledger instead: preflight ledger accept/s,
-  },
-  'no database': { damage: (data) => writeFileSync(join(data, 'ledger.db'), 'text'), says: /not a database/ },
-  'a newer version': {
-    damage: (data) => {
-      const database = new DatabaseSync(join(data, 'ledger.db'))
-      database.exec('PRAGMA user_version = 1000')
-      database.close()
+    'no database': { damage: (data) => writeFileSync(join(data, 'ledger.db'), 'text'), report: /not a database/ },
+    'a newer version': {
+      damage: (data) => {
+        const database = new DatabaseSync(join(data, 'ledger.db'))
+        database.exec('PRAGMA user_version = 1000')
+        database.close()
+      },
+      report: /written by a newer version \(schema 1000/,
     },
-    report: /written by a newer version \(schema 1000/,
-  },
-}
+  }
 
 for (const [name, { damage, report }] of Object.entries(REFUSED_LEDGERS))
   test(`a ledger that a start refuses is found: ${name}`, async (t) => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, suite, test } from 'node:test'
 import { apiKeyRow, mintApiKey } from '../../gateway/callers/api-keys.ts'
-import { copyStore } from '../../gateway/cli/ledger-keep.ts'
+import { backUpStore } from '../../gateway/cli/ledger-keep.ts'
 import { openKeyRing } from '../../gateway/keys/key-ring.ts'
 import { checkpointFile, startCheckpoints } from '../../gateway/store/checkpoints.ts'
 import { continuityProblem } from '../../gateway/store/opening/continuity.ts'
@@ -433,7 +433,7 @@ suite('a backup', () => {
     await ledger.store.calls.record(call(day(1)))
     const backup = join(ledger.data, 'copy.db')
     assert.equal((await run(['ledger', 'backup', backup, '--data-dir', ledger.data])).stdout, `wrote ${backup}\n`)
-    await assert.rejects(copyStore({ backUp: () => Promise.reject(new Error('full')) }, `${backup}.2`), /full/)
+    await assert.rejects(backUpStore({ backUp: () => Promise.reject(new Error('full')) }, `${backup}.2`), /full/)
     assert.equal(existsSync(`${backup}.2`), false)
     await ledger.store.close()
   })

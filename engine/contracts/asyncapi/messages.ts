@@ -81,12 +81,12 @@ function asyncMessage(
       headers: otherLanguage(headers.format) ?? schemaLanguage(headers.schema, documents),
     },
     draft: { payload: statedDraft(payload.format ?? format), headers: statedDraft(headers.format) },
-    correlationId: followed(part('correlationId'), documents),
-    bindings: followed(part('bindings'), documents),
+    correlationId: followedOrNull(part('correlationId'), documents),
+    bindings: followedOrNull(part('bindings'), documents),
   }
 }
 
-function followed(located: Located | null, documents: OpenApiDocuments): Located | null {
+function followedOrNull(located: Located | null, documents: OpenApiDocuments): Located | null {
   return located === null ? null : documents.follow(located)
 }
 
@@ -95,7 +95,7 @@ function payloadSchema(
   held: Located | null,
   documents: OpenApiDocuments,
 ): { readonly schema: Located | null; readonly format: unknown } {
-  const target = followed(held, documents)
+  const target = followedOrNull(held, documents)
   const value: JsonRecord = target !== null && isRecord(target.value) ? target.value : {}
   const inner = target === null ? null : memberOf(target, 'schema')
   if (value['schemaFormat'] === undefined || inner === null) return { schema: held, format: undefined }
@@ -110,7 +110,7 @@ export function otherLanguage(format: unknown): string | null {
 }
 
 function schemaLanguage(schema: Located | null, documents: OpenApiDocuments): string | null {
-  const target = followed(schema, documents)
+  const target = followedOrNull(schema, documents)
   return target === null ? null : unstatedLanguage(target.value)
 }
 

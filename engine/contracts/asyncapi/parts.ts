@@ -8,6 +8,7 @@ import {
   map,
   one,
   partTable,
+  SECURITY_SCHEME_TEXTS,
   TEXT,
   TEXT_MAP,
   TEXTS,
@@ -108,11 +109,7 @@ const partsOf = (isNamed: boolean): PartTable =>
       // Of 2.x. In 3.x it is the scheme itself.
       requirement: { [ANY_NAME]: TEXTS },
       'security scheme': {
-        type: TEXT,
-        in: TEXT,
-        name: TEXT,
-        scheme: TEXT,
-        openIdConnectUrl: TEXT,
+        ...SECURITY_SCHEME_TEXTS,
         flows: extensibleMap('flow'),
         scopes: TEXTS,
       },

@@ -23,8 +23,8 @@ const COUNTED: ReadonlySet<unknown> = new Set(['2019-09', '2020-12'])
 /** The document with the siblings of references in the form of draft 7 where they count. */
 export function withPayloadDrafts(root: unknown): unknown {
   const counted = new Set<object>()
-  for (const schema of schemasOfLaterDrafts(root)) reach(schema, root, counted)
-  return counted.size === 0 ? root : rewritten(root, counted)
+  for (const schema of schemasOfLaterDrafts(root)) collectReached(schema, root, counted)
+  return counted.size === 0 ? root : withCountedReferences(root, counted)
 }
 
 function schemasOfLaterDrafts(root: unknown): readonly unknown[] {
@@ -38,7 +38,7 @@ function schemasOfLaterDrafts(root: unknown): readonly unknown[] {
 }
 
 /** Adds a schema, the schemas in it, and those that they refer to. */
-function reach(schema: unknown, root: unknown, reached: Set<object>): void {
+function collectReached(schema: unknown, root: unknown, reached: Set<object>): void {
   const open: unknown[] = [schema]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== 'object' || next === null || reached.has(next)) continue
@@ -54,9 +54,11 @@ function reach(schema: unknown, root: unknown, reached: Set<object>): void {
 
 const NOTHING: JsonRecord = {}
 
-function rewritten(value: unknown, counted: ReadonlySet<object>): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => rewritten(item, counted))
+function withCountedReferences(value: unknown, counted: ReadonlySet<object>): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withCountedReferences(item, counted))
   if (!isRecord(value)) return value
   const schema = counted.has(value) ? withCountedSiblings(value) : value
-  return Object.fromEntries(Object.entries(schema).map(([name, member]) => [name, rewritten(member, counted)]))
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, member]) => [name, withCountedReferences(member, counted)]),
+  )
 }

@@ -8,7 +8,7 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { malformedParts, partTable, type MalformedPart } from '../malformed-parts.ts'
 import { readInPlace } from '../misplaced-references.ts'
 import type { Locate } from '../positions.ts'
-import { dialectOf, draftOf, holdsKeyword, holdsKeywordsOnly } from '../schema-keywords.ts'
+import { dialectOfDraft, draftOf, holdsKeyword, holdsKeywordsOnly } from '../schema-keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
 import { withKnownKeywords } from '../schema-drafts.ts'
@@ -49,7 +49,7 @@ export function readJsonSchema(
   const known = withKnownKeywords(root, draft, { hasFurtherDrafts, isStrict: options.isStrict === true })
   return ok(
     readInPlace({ root: withPlainReferences(known, text), files }, (contents) => {
-      const source = new SchemaDocuments(contents.root, dialectOf(draft), contents.files)
+      const source = new SchemaDocuments(contents.root, dialectOfDraft(draft), contents.files)
       const resolve = source.find.bind(source)
       const malformed = malformedParts(PARTS, { located: source.root, kind: 'schema', resolve })
       return { root: source.root, source, draft, malformed, resolve, locate }

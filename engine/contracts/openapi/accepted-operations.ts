@@ -9,7 +9,7 @@ import { readDocument } from '../document.ts'
 import { restoreJson, separateNumbers } from '../exact-numbers.ts'
 import { NO_FILES, OpenApiDocuments } from '../documents.ts'
 import { Inheritance } from '../inheritance.ts'
-import { dialectOf } from './contract.ts'
+import { dialectOfVersion } from './contract.ts'
 import { rootInPlace } from './reading.ts'
 import type { DocumentLimits } from '../../model/limits.ts'
 import { composePointer, parsePointer, resolvePointer } from '../pointer.ts'
@@ -343,7 +343,7 @@ function neededParts(rest: JsonRecord, subtypes?: Subtypes): ReadonlySet<string>
 
 /** Pointers of the shared schemas that inherit from one, as `Inheritance` finds them. */
 function subtypesIn(root: JsonRecord): Subtypes {
-  const dialect = dialectOf(minorVersion(root))
+  const dialect = dialectOfVersion(minorVersion(root))
   const inheritance = new Inheritance(new OpenApiDocuments(root, dialect, NO_FILES))
   const holder = dialect === 'openapi-2.0' ? ['definitions'] : ['components', 'schemas']
   return (part) => {

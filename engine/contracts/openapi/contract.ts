@@ -48,7 +48,7 @@ export interface Parameter {
 }
 
 /** The language of the schemas in a version of OpenAPI, or in Swagger 2.0. */
-export function dialectOf(version: string): SchemaDialect {
+export function dialectOfVersion(version: string): SchemaDialect {
   if (version.startsWith('2.')) return 'openapi-2.0'
   return version.startsWith('3.0') ? 'openapi-3.0' : 'json-schema'
 }
@@ -149,7 +149,7 @@ function lifecycleAt(value: JsonRecord): Lifecycle {
   }
 }
 
-/** Parameters of a path item or operation. `bodyOf` reads bodies and form fields of Swagger 2.0. */
+/** Parameters of a path item or operation. The body and form fields of Swagger 2.0 are in payloads.ts. */
 export function parametersOf(contract: OpenApiContract, owner: Located): readonly Parameter[] {
   return allParametersOf(contract, owner).filter(({ place }) => place !== 'body' && place !== 'formData')
 }

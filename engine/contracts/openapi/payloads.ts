@@ -128,12 +128,12 @@ function mediaNames(
   operation: ApiOperation,
   member: 'consumes' | 'produces',
 ): readonly string[] {
-  const own = requiredNames(operation.value[member])
-  const names = own ?? (isRecord(contract.root.value) ? requiredNames(contract.root.value[member]) : null)
+  const own = requiredNamesIn(operation.value[member])
+  const names = own ?? (isRecord(contract.root.value) ? requiredNamesIn(contract.root.value[member]) : null)
   return names === null || names.length === 0 ? ['application/json'] : names
 }
 
-function requiredNames(value: unknown): readonly string[] | null {
+function requiredNamesIn(value: unknown): readonly string[] | null {
   return Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : null
 }
 

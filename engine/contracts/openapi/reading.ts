@@ -6,7 +6,7 @@ import type { SourceDocument } from '../document.ts'
 import { NO_FILES, OpenApiDocuments, type FurtherDocuments } from '../documents.ts'
 import { readInPlace } from '../misplaced-references.ts'
 import { withPlainReferences } from '../plain-references.ts'
-import { dialectOf, type OpenApiContract } from './contract.ts'
+import { dialectOfVersion, type OpenApiContract } from './contract.ts'
 import { malformedOpenApiParts } from './parts.ts'
 
 /**
@@ -20,7 +20,7 @@ export function readOpenApiContract(
 ): OpenApiContract | null {
   const version = supportedVersion(root)
   if (version === null) return null
-  const dialect = dialectOf(version)
+  const dialect = dialectOfVersion(version)
   const isSwagger = dialect === 'openapi-2.0'
   const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
   return readInPlace({ root: plain, files }, (contents) => {

@@ -184,7 +184,7 @@ function compareChannelParameters(walk: AsyncWalk, base: AsyncChannel, head: Asy
     const isSchema = hasSchema(definedBefore) && hasSchema(definedAfter)
     const [before, after] = [parameterOf(definedBefore, isSchema), parameterOf(definedAfter, isSchema)]
     if (isEqual(before, after)) continue
-    const [values, remaining] = [valuesOf(before), valuesOf(after)]
+    const [values, remaining] = [allowedValuesOf(before), allowedValuesOf(after)]
     const isNarrowed = remaining !== null && (values === null || values.some((value) => !remaining.includes(value)))
     if (isNarrowed) {
       walk.add({ ...place, rule: 'asyncapi-parameter-narrowed', before: values, after: remaining })
@@ -193,7 +193,7 @@ function compareChannelParameters(walk: AsyncWalk, base: AsyncChannel, head: Asy
 }
 
 /** The listed values, or null for any text. */
-function valuesOf(parameter: unknown): readonly unknown[] | null {
+function allowedValuesOf(parameter: unknown): readonly unknown[] | null {
   const values = isRecord(parameter) ? parameter['enum'] : undefined
   return Array.isArray(values) ? values : null
 }

@@ -109,12 +109,12 @@ function partOrAny(message: AsyncMessage, part: 'payload' | 'headers'): Located 
   return message[part] ?? { value: {}, at: stepInto(located.at, part), document: located.document }
 }
 
-function languageOf({ schemaFormat, draft }: AsyncMessage, part: MessagePart['part']): string {
+function payloadLanguageOf({ schemaFormat, draft }: AsyncMessage, part: MessagePart['part']): string {
   return schemaFormat[part] ?? `JSON Schema ${draft[part] ?? 'draft-07'}`
 }
 
 function reportLanguage(walk: AsyncWalk, { part, subject }: MessagePart, base: AsyncMessage, head: AsyncMessage): void {
-  const [before, after] = [languageOf(base, part), languageOf(head, part)]
+  const [before, after] = [payloadLanguageOf(base, part), payloadLanguageOf(head, part)]
   const located = head[part] ?? head.located
   walk.add({ rule: 'asyncapi-payload-language-changed', subject, side: 'head', located, before, after })
 }
@@ -130,7 +130,7 @@ function compareOtherLanguage(
   if (isSameContent(base[part], head[part], walk)) return
   const located = head[part] ?? head.located
   const values = { before: base[part]?.value ?? null, after: head[part]?.value ?? null }
-  const name = languageOf(head, part)
+  const name = payloadLanguageOf(head, part)
   walk.add({ rule: 'asyncapi-payload-definition-changed', subject, name, side: 'head', located, ...values })
 }
 

@@ -62,8 +62,8 @@ function compareFilledIn({ before, after, steps }: ExtensionPart, add: AddExtens
   const headRequires = requiredNames(after)
   for (const name of requiredNames(before)) {
     if (!headRequires.has(name)) continue
-    const located = defaultOf(before, name)
-    if (located === null || defaultOf(after, name) !== null) continue
+    const located = propertyDefault(before, name)
+    if (located === null || propertyDefault(after, name) !== null) continue
     add({
       rule: 'crd-required-property-default-removed',
       steps: [...steps, name],
@@ -79,7 +79,7 @@ function requiredNames(schema: Located): ReadonlySet<string> {
   return new Set(names.filter((name) => typeof name === 'string'))
 }
 
-function defaultOf(owner: Located, name: string): Located | null {
+function propertyDefault(owner: Located, name: string): Located | null {
   const properties = memberOf(owner, 'properties')
   const property = properties && memberOf(properties, name)
   return property && memberOf(property, 'default')
@@ -231,7 +231,7 @@ function addRules(schema: Located, path: string, rules: Map<string, ValidationRu
     const within = keyword === 'allOf' ? path : `${path}/${keyword}`
     for (const item of keyword === 'not' && held !== null ? [held] : locatedItems(held)) {
       addRules(item, within, rules)
-      for (const [name, part] of partsOf(item)) addRulesWithin(part, `${within}/${name}`, rules)
+      for (const [name, part] of subschemaParts(item)) addRulesWithin(part, `${within}/${name}`, rules)
     }
   }
 }
@@ -245,11 +245,11 @@ function unusedKey(key: string, rules: ReadonlyMap<string, ValidationRule>): str
 
 function addRulesWithin(schema: Located, path: string, rules: Map<string, ValidationRule>): void {
   addRules(schema, path, rules)
-  for (const [name, part] of partsOf(schema)) addRulesWithin(part, `${path}/${name}`, rules)
+  for (const [name, part] of subschemaParts(schema)) addRulesWithin(part, `${path}/${name}`, rules)
 }
 
 /** The schemas of the members and items of a value. */
-function partsOf(schema: Located): readonly (readonly [name: string, part: Located])[] {
+function subschemaParts(schema: Located): readonly (readonly [name: string, part: Located])[] {
   const properties = memberOf(schema, 'properties')
   const names = Object.keys(recordOf(properties?.value)).sort(byCodeUnit)
   const named = names.map((name) => [`properties/${name}`, properties && memberOf(properties, name)] as const)

@@ -118,10 +118,10 @@ function matchRelated(first: Matched<MediaType>): Matched<MediaType> {
   const waiting = new Set(added)
   const near = nearby(added)
   const related: (readonly [MediaType, MediaType])[] = []
-  for (const base of removed.toSorted(byName)) {
+  for (const base of removed.toSorted(byMediaTypeName)) {
     const [head] = near(base.name)
       .filter((one) => waiting.has(one) && relationOf(base.name, one.name) !== 'unrelated')
-      .sort(byName)
+      .sort(byMediaTypeName)
     if (head === undefined) continue
     waiting.delete(head)
     related.push([base, head])
@@ -134,7 +134,7 @@ function matchRelated(first: Matched<MediaType>): Matched<MediaType> {
   }
 }
 
-function byName(a: MediaType, b: MediaType): number {
+function byMediaTypeName(a: MediaType, b: MediaType): number {
   return byCodeUnit(a.name, b.name)
 }
 

@@ -19,7 +19,7 @@ export function movedPrefix(servers: Sides<readonly string[]>, paths: Sides<read
     ['head', 'base'],
   ] as const) {
     const prefix = prefixesBetween(servers[longer], servers[shorter]).find((one) =>
-      paths[longer].some(isUnder(one, paths[shorter])),
+      paths[longer].some(isBelowPrefix(one, paths[shorter])),
     )
     if (prefix === undefined) continue
     // Servers of its own replace those of the interface, so that the path of an operation may follow another address.
@@ -42,7 +42,7 @@ function prefixesBetween(longer: readonly string[], shorter: readonly string[]):
   return [...new Set(ends)].filter((end) => isShared(end) && !/[{}?#]/.test(end)).sort(byCodeUnit)
 }
 
-function isUnder(prefix: string, others: readonly PathItem[]): (item: PathItem) => boolean {
+function isBelowPrefix(prefix: string, others: readonly PathItem[]): (item: PathItem) => boolean {
   const paths = new Set(others.map(({ path }) => withoutNames(path)))
   return ({ path }) => paths.has(withoutNames(prefix + path))
 }

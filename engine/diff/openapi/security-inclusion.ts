@@ -18,7 +18,7 @@ import {
   type Credential,
   type DefinedScopes,
 } from '../security.ts'
-import { flowsOf, schemeKind, requirementLabel, schemesOf } from './security-schemes.ts'
+import { flowsOf, schemeKind, requirementLabel, securitySchemesOf } from './security-schemes.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
 import type { OperationSide, SecuritySchemes, SideSchemes, Walk } from './walk.ts'
 
@@ -198,7 +198,7 @@ function withdrawnFrom(
 
 function schemeDefinitions(contract: OpenApiContract): ReadonlyMap<string, JsonRecord> {
   return new Map(
-    schemesOf(contract).flatMap(([name, located]): [string, JsonRecord][] => {
+    securitySchemesOf(contract).flatMap(([name, located]): [string, JsonRecord][] => {
       const scheme = objectAt(contract.documents, located)
       return scheme === null ? [] : [[name, scheme.value]]
     }),

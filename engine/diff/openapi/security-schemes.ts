@@ -4,7 +4,7 @@ import { memberOf, type JsonRecord, type Located } from '../../schema/located.ts
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { ABSENT, nameValue } from '../../schema/values.ts'
 
-export function schemesOf({ root, isSwagger }: OpenApiContract): readonly (readonly [string, Located])[] {
+export function securitySchemesOf({ root, isSwagger }: OpenApiContract): readonly (readonly [string, Located])[] {
   if (isSwagger) return membersAt(root, 'securityDefinitions')
   const components = memberOf(root, 'components')
   return components === null ? [] : membersAt(components, 'securitySchemes')

@@ -4,7 +4,7 @@ import { isRecord, type JsonRecord, type Located } from '../../schema/located.ts
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { matchByKey, changedTexts } from '../match.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
-import { flowsOf, schemeKind, requirementLabel, schemesOf } from './security-schemes.ts'
+import { flowsOf, schemeKind, requirementLabel, securitySchemesOf } from './security-schemes.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { Walk } from './walk.ts'
 
@@ -56,7 +56,11 @@ function requirementsOf(owner: Located): readonly Requirement[] {
 
 /** The definitions of security schemes. */
 export function compareSchemes(walk: Walk): void {
-  const { added, removed, kept } = matchByKey(schemesOf(walk.base), schemesOf(walk.head), ([name]) => name)
+  const { added, removed, kept } = matchByKey(
+    securitySchemesOf(walk.base),
+    securitySchemesOf(walk.head),
+    ([name]) => name,
+  )
   for (const [name, located] of removed) {
     reportRemoved(walk, 'component-scheme-removed', { name }, { located, before: name })
   }

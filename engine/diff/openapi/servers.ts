@@ -27,15 +27,15 @@ interface ServerList {
 /** The list for the whole interface. @param moved is no part of the servers */
 export function compareInterfaceServers(walk: Walk, moved: MovedPrefix): void {
   const { base, head } = interfaceLists(walk)
-  compareServerLists(walk, withoutEnd(base, moved.base), withoutEnd(head, moved.head))
+  compareServerLists(walk, withoutPathEnd(base, moved.base), withoutPathEnd(head, moved.head))
 }
 
 function interfaceLists({ base, head }: Walk): Sides<ServerList> {
-  const host = impliedHost([base, schemesOf(base)], [head, schemesOf(head)])
+  const host = impliedHost([base, urlSchemesOf(base)], [head, urlSchemesOf(head)])
   return { base: interfaceServers(base, host), head: interfaceServers(head, host) }
 }
 
-function withoutEnd(list: ServerList, end: string): ServerList {
+function withoutPathEnd(list: ServerList, end: string): ServerList {
   if (end === '') return list
   const servers = list.servers.map(({ url, located }) => {
     const plain = url.endsWith('/') ? url.slice(0, -1) : url
@@ -59,7 +59,7 @@ export function prefixMovedBetween(walk: Walk, paths: Sides<readonly PathItem[]>
  */
 export function compareOperationServers(walk: Walk, before: OperationSide, after: OperationSide): void {
   const { base, head } = walk
-  const host = impliedHost([base, schemesOf(base, before)], [head, schemesOf(head, after)])
+  const host = impliedHost([base, urlSchemesOf(base, before)], [head, urlSchemesOf(head, after)])
   const [baseOwn, headOwn] = [ownServers(base, before, host), ownServers(head, after, host)]
   // Both use those of the interface, which are reported once.
   if (baseOwn === null && headOwn === null) return
@@ -79,7 +79,7 @@ function ownServers(contract: Contract, side: OperationSide, host: string | null
   const owner = operation.located
   if (contract.isSwagger) {
     const isOwn = textsOf(operation.value.schemes).length > 0
-    return isOwn ? { owner, servers: swaggerServers(contract, schemesOf(contract, side), host) } : null
+    return isOwn ? { owner, servers: swaggerServers(contract, urlSchemesOf(contract, side), host) } : null
   }
   const own = serversAt(owner)
   const servers = own.length > 0 ? own : serversAt(item.serversOwner)
@@ -204,7 +204,7 @@ function withPlainOrigin(url: string): string {
 
 function interfaceServers(contract: Contract, host: string | null): ServerList {
   const { root: owner, isSwagger } = contract
-  return { owner, servers: isSwagger ? swaggerServers(contract, schemesOf(contract), host) : serversAt(owner) }
+  return { owner, servers: isSwagger ? swaggerServers(contract, urlSchemesOf(contract), host) : serversAt(owner) }
 }
 
 /** In Swagger 2.0 servers are made of schemes, host and base path. */
@@ -213,7 +213,7 @@ function swaggerServers(
   schemes: readonly string[],
   impliedHost: string | null,
 ): readonly ServerUrl[] {
-  const host = hostOf(contract) ?? impliedHost
+  const host = swaggerHost(contract) ?? impliedHost
   const path = (isRecord(contract.root.value) ? textAt(contract.root.value, 'basePath') : null) ?? ''
   const urls =
     host === null
@@ -226,19 +226,19 @@ function swaggerServers(
 }
 
 /** The schemes of Swagger 2.0 in force for an operation, or for the whole interface. */
-function schemesOf({ root }: Contract, side?: OperationSide): readonly string[] {
+function urlSchemesOf({ root }: Contract, side?: OperationSide): readonly string[] {
   const own = textsOf(side?.operation.value.schemes)
   return own.length === 0 && isRecord(root.value) ? textsOf(root.value.schemes) : own
 }
 
-function hostOf({ root }: Contract): string | null {
+function swaggerHost({ root }: Contract): string | null {
   return isRecord(root.value) ? textAt(root.value, 'host') : null
 }
 
 /** The host of the contract, where both sides state schemes and neither names a host. Null: it is named, or unknown. */
 function impliedHost(...sides: readonly (readonly [Contract, readonly string[]])[]): string | null {
   const isImplied = ([contract, schemes]: (typeof sides)[number]): boolean =>
-    contract.isSwagger && hostOf(contract) === null && schemes.length > 0
+    contract.isSwagger && swaggerHost(contract) === null && schemes.length > 0
   return sides.every(isImplied) ? '{host}' : null
 }
 

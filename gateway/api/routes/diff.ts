@@ -9,7 +9,7 @@ import { renderMarkdown } from '../../report/markdown.ts'
 import { DIFF_ASSESSMENT, diffAssessment } from '../diff-assessment.ts'
 import { mistakesOfFiles } from '../change-set.ts'
 import type { ApiDeps } from '../deps.ts'
-import { type BodyMistake, defineRoute, inputMistake, json, type RouteAnswer, type RouteExchange } from '../route.ts'
+import { type BodyMistake, defineRoute, bodyMistake, json, type RouteAnswer, type RouteExchange } from '../route.ts'
 import {
   ArtifactFiles as Files,
   ArtifactTypeName,
@@ -255,7 +255,7 @@ function levelMistakes({ options }: DiffRequestBody): readonly BodyMistake[] {
   const levels = engine().readLevels(options?.levels ?? {})
   if (levels.ok) return []
   return levels.problem.map(({ selector, message, fix }) => {
-    return inputMistake(`/options/levels/${pointerToken(selector)}`, `${message}: ${fix}`)
+    return bodyMistake(`/options/levels/${pointerToken(selector)}`, `${message}: ${fix}`)
   })
 }
 
@@ -265,7 +265,7 @@ function patternMistakes({ options }: DiffRequestBody): readonly BodyMistake[] {
     if (pattern === undefined || pattern === '') return []
     const { compileLinearPattern, MAX_CALLER_PATTERN } = engine()
     const compiled = compileLinearPattern(pattern, MAX_CALLER_PATTERN)
-    return compiled.ok ? [] : [inputMistake(`/options/${name}`, compiled.problem.message)]
+    return compiled.ok ? [] : [bodyMistake(`/options/${name}`, compiled.problem.message)]
   })
 }
 
@@ -273,6 +273,6 @@ function sideMistakes(body: DiffRequestBody): readonly BodyMistake[] {
   return (['base', 'head'] as const).flatMap((side) => {
     const given = NAMES[side].filter((name) => body[name] !== undefined)
     if (given.length < 2) return []
-    return [inputMistake(`/${given[1]}`, `says the same as ${given[0]}; give one of them`)]
+    return [bodyMistake(`/${given[1]}`, `says the same as ${given[0]}; give one of them`)]
   })
 }

@@ -15,7 +15,7 @@ import {
   type BodyMistake,
   callerOf,
   defineRoute,
-  inputMistake,
+  bodyMistake,
   json,
   type RouteAnswer,
   type RouteExchange,
@@ -242,7 +242,7 @@ function requestDigest(body: PreflightRequestBody, inputFingerprint: string): st
 function preflightMistakes(body: PreflightRequestBody, settings: ApiSettings): readonly BodyMistake[] {
   const { artifacts, derivation, context } = body
   if (derivation === undefined) return artifactMistakes(artifacts ?? [], settings)
-  if (artifacts !== undefined) return [inputMistake('/derivation', 'cannot be combined with artifacts')]
+  if (artifacts !== undefined) return [bodyMistake('/derivation', 'cannot be combined with artifacts')]
   return (['base', 'head'] as const)
     .filter((ref) => typeof context?.[ref] !== 'string')
     .map((ref) => ({ code: 'DERIVATION_REQUIRES_BASE_HEAD', pointer: `/context/${ref}`, message: 'is required' }))

@@ -13,7 +13,7 @@ import {
   type BodyMistake,
   callerOf,
   defineRoute,
-  inputMistake,
+  bodyMistake,
   json,
   type RouteAnswer,
   type RouteExchange,
@@ -145,7 +145,7 @@ function contextInBody(body: VerifyRequestBody): IntendedContext | null {
 
 function verifyMistakes(body: VerifyRequestBody): readonly BodyMistake[] {
   const mistakes: BodyMistake[] = []
-  const addMistake = (pointer: string, message: string) => mistakes.push(inputMistake(pointer, message))
+  const addMistake = (pointer: string, message: string) => mistakes.push(bodyMistake(pointer, message))
   if (body.token !== undefined && body.receipt !== undefined && body.token !== body.receipt) {
     addMistake('/receipt', 'is another token than /token; give one of them')
   }

@@ -11,7 +11,7 @@ import {
   type BodyMistake,
   callerOf,
   defineRoute,
-  inputMistake,
+  bodyMistake,
   json,
   type RouteAnswer,
   type RouteExchange,
@@ -139,7 +139,7 @@ function isList(body: Event | readonly Event[]): body is readonly Event[] {
 
 function eventMistakes(event: Event, at: string): readonly BodyMistake[] {
   const mistakes: BodyMistake[] = []
-  const addMistake = (pointer: string, message: string) => mistakes.push(inputMistake(pointer, message))
+  const addMistake = (pointer: string, message: string) => mistakes.push(bodyMistake(pointer, message))
   if (eventSubject(event) === undefined) addMistake(`${at}/data/correlation_id`, 'is required (or subject)')
   if (event.type === 'preflight.execution.finished' && event.data?.outcome === undefined) {
     addMistake(`${at}/data/outcome`, `is required: ${OUTCOMES.join(', ')}`)

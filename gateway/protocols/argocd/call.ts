@@ -30,17 +30,17 @@ export function writeTo(
   verb: string,
   revision: string | null = null,
 ): ArgocdCall {
-  if (name === '') return unreadable('The call names no application.')
+  if (name === '') return unreadableArgocdCall('The call names no application.')
   const operation = verb.startsWith('delete') ? 'delete' : 'deploy'
   return { kind: 'write', verb, operation, object: `${namespace ?? ownNamespace}/${name}`, revision }
 }
 
-export function unreadable(message: string): ArgocdCall {
+export function unreadableArgocdCall(message: string): ArgocdCall {
   return { kind: 'unreadable', message }
 }
 
 /** A text that counts as absent when empty, as in Argo CD. */
-export function textOrNull(value: unknown): string | null {
+export function nonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
@@ -61,23 +61,23 @@ type DeployedState =
  * all sources in their order stand alone. Others have their position before them; Argo CD ignores one without a position.
  */
 export function deployedState({ revision, revisions, sourcePositions, manifests }: SyncRequest): DeployedState {
-  const one = textOrNull(revision)
-  const several = listOf(revisions).map(String)
+  const one = nonEmptyText(revision)
+  const several = listOrEmpty(revisions).map(String)
   // Of an application with one source Argo CD reads the first, of others the second.
   if (one !== null && several.length > 0)
     return { ok: false, message: 'The call states both "revision" and "revisions", and Argo CD reads one of them.' }
   // They are deployed in place of what the repository has.
   if (manifests !== undefined && manifests !== null) {
-    const [, digest = ''] = digestJson(listOf(manifests), sha256Hex).split(':')
+    const [, digest = ''] = digestJson(listOrEmpty(manifests), sha256Hex).split(':')
     return { ok: true, revision: `manifests:${digest}` }
   }
   if (several.length === 0) return { ok: true, revision: one }
-  const positions = listOf(sourcePositions).map(String)
+  const positions = listOrEmpty(sourcePositions).map(String)
   const isWhole = several.length > 1 && several.every((_, index) => positions[index] === String(index + 1))
   const named = several.map((text, index) => `${positions[index] ?? '?'}:${text}`)
   return { ok: true, revision: (isWhole ? several : named).join(',') }
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function listOrEmpty(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }

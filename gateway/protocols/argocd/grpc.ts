@@ -7,7 +7,14 @@ import type { Call } from '../../calls/call.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 import { createMessageReader, type MessageTable, type MessageValue } from '../common/protobuf-message.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { deployedState, textOrNull, unreadable, writeTo, type Application, type ArgocdCall } from './call.ts'
+import {
+  deployedState,
+  nonEmptyText,
+  unreadableArgocdCall,
+  writeTo,
+  type Application,
+  type ArgocdCall,
+} from './call.ts'
 
 /** Field numbers of Argo CD's application.proto and of ObjectMeta. Fields without a row do not affect the meaning. */
 const MESSAGES: MessageTable = {
@@ -92,7 +99,7 @@ export function readGrpcCall(
   ownNamespace: string,
 ): ArgocdCall {
   const named = grpcMethod(call, path)
-  if (named === null) return unreadable('The path is not of a gRPC method.')
+  if (named === null) return unreadableArgocdCall('The path is not of a gRPC method.')
   if (isReadingMethod(named)) return { kind: 'read' }
   const { service, method } = named
   const verb = service === APPLICATIONS ? VERBS[method] : undefined
@@ -101,19 +108,19 @@ export function readGrpcCall(
     return { kind: 'write', verb: 'call', operation, object: `/${service}/${method}`, revision: null }
   }
   const frame = singleFrame(call)
-  if (!frame.ok) return unreadable(frame.message)
+  if (!frame.ok) return unreadableArgocdCall(frame.message)
   const message = read(method, frame.bytes)
-  if (!message.ok) return unreadable(message.message)
+  if (!message.ok) return unreadableArgocdCall(message.message)
   if (message.value['dryRun'] === true) return { kind: 'read' }
   const state = deployedState(message.value)
-  if (!state.ok) return unreadable(state.message)
+  if (!state.ok) return unreadableArgocdCall(state.message)
   return writeTo(applicationOf(message.value), ownNamespace, verb, state.revision)
 }
 
 function applicationOf({ name, appNamespace, application }: MessageValue): Application {
-  if (!isJsonObject(application)) return { name: textOrNull(name) ?? '', namespace: textOrNull(appNamespace) }
+  if (!isJsonObject(application)) return { name: nonEmptyText(name) ?? '', namespace: nonEmptyText(appNamespace) }
   const metadata = recordIn(application['metadata'])
-  return { name: textOrNull(metadata['name']) ?? '', namespace: textOrNull(metadata['namespace']) }
+  return { name: nonEmptyText(metadata['name']) ?? '', namespace: nonEmptyText(metadata['namespace']) }
 }
 
 type ReadFrame = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly message: string }

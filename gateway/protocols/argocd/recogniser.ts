@@ -19,11 +19,11 @@ export function createArgocdRecogniser(): Recogniser<ArgocdRoute> {
       const named = grpcMethod(head, pathBehindRoot(head))
       return named === null ? !isRead(head.method) : !isReadingMethod(named)
     },
-    recognise,
+    recognise: recogniseArgocd,
   }
 }
 
-function recognise(call: Call<ArgocdRoute>): Action {
+function recogniseArgocd(call: Call<ArgocdRoute>): Action {
   const path = pathBehindRoot(call)
   const isGrpcCall = isArgocdGrpc(call)
   const { namespace } = call.route.argocd

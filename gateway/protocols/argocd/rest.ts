@@ -4,7 +4,7 @@ import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
-import { deployedState, textOrNull, unreadable, writeTo, type ArgocdCall } from './call.ts'
+import { deployedState, nonEmptyText, unreadableArgocdCall, writeTo, type ArgocdCall } from './call.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
 import { isRead } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -47,11 +47,11 @@ const LITERALS: readonly (readonly [method: string | null, segments: readonly st
 
 /** @param path at the server, without query and without the root path of the server */
 export function readRestCall(call: Call, path: string, ownNamespace: string): ArgocdCall {
-  if (overridesMethod(call)) return unreadable('The call states its method twice.')
+  if (overridesMethod(call)) return unreadableArgocdCall('The call states its method twice.')
   // The web terminal is an upgraded GET; it is a shell in a pod.
   if (isRead(call.method) && call.headers.upgrade === undefined) return { kind: 'read' }
   const problem = restPathProblem(call.method, path)
-  if (problem !== null) return unreadable(problem)
+  if (problem !== null) return unreadableArgocdCall(problem)
   if (SIGN_IN.some((place) => place.test(path))) return { kind: 'read' }
   const [root = '', name = '', ...below] = path.startsWith(`${API}/`) ? path.slice(API.length + 1).split('/') : []
   const other: ArgocdCall = { kind: 'write', verb: call.method, operation: 'deploy', object: path, revision: null }
@@ -83,39 +83,39 @@ function restPathProblem(method: string, path: string): string | null {
 
 /** The body is the application itself. */
 function readWhole(call: Call, name: string | null, verb: string, ownNamespace: string): ArgocdCall {
-  const body = readBody(call)
-  if (!body.ok) return unreadable(body.message)
+  const body = readRestBody(call)
+  if (!body.ok) return unreadableArgocdCall(body.message)
   const metadata = recordIn(body.value['metadata'])
   const fault = caseFault(metadata)
-  if (fault !== null) return unreadable(fault)
-  const own = textOrNull(metadata['name'])
+  if (fault !== null) return unreadableArgocdCall(fault)
+  const own = nonEmptyText(metadata['name'])
   if (name !== null && own !== null && own !== name)
-    return unreadable(`The path names ${name} and the application ${own}.`)
-  return writeTo({ name: name ?? own ?? '', namespace: textOrNull(metadata['namespace']) }, ownNamespace, verb)
+    return unreadableArgocdCall(`The path names ${name} and the application ${own}.`)
+  return writeTo({ name: name ?? own ?? '', namespace: nonEmptyText(metadata['namespace']) }, ownNamespace, verb)
 }
 
 function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNamespace: string): ArgocdCall {
   if (namespaceIn === 'query') {
     const namespaces = queryValues(call.upstreamPath, 'appnamespace')
-    if (namespaces.length > 1) return unreadable('The query names the namespace more than once.')
-    return writeTo({ name, namespace: textOrNull(namespaces[0]) }, ownNamespace, verb)
+    if (namespaces.length > 1) return unreadableArgocdCall('The query names the namespace more than once.')
+    return writeTo({ name, namespace: nonEmptyText(namespaces[0]) }, ownNamespace, verb)
   }
-  const body = readBody(call)
-  if (!body.ok) return unreadable(body.message)
+  const body = readRestBody(call)
+  if (!body.ok) return unreadableArgocdCall(body.message)
   const { dryRun, appNamespace, name: own } = body.value
-  if (textOrNull(own) !== null && own !== name)
-    return unreadable(`The path names ${name} and the body another application.`)
+  if (nonEmptyText(own) !== null && own !== name)
+    return unreadableArgocdCall(`The path names ${name} and the body another application.`)
   if (dryRun === true && (verb === 'sync' || verb === 'rollback')) return { kind: 'read' }
   const state = deployedState(body.value)
-  if (!state.ok) return unreadable(state.message)
-  return writeTo({ name, namespace: textOrNull(appNamespace) }, ownNamespace, verb, state.revision)
+  if (!state.ok) return unreadableArgocdCall(state.message)
+  return writeTo({ name, namespace: nonEmptyText(appNamespace) }, ownNamespace, verb, state.revision)
 }
 
 type ArgoBody =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly message: string }
 
-function readBody({ body, headers }: Call): ArgoBody {
+function readRestBody({ body, headers }: Call): ArgoBody {
   if (body === null || body.length === 0) return { ok: true, value: {} }
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')

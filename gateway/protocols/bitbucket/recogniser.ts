@@ -8,7 +8,7 @@ import { optionalTextAt } from '../../scm/members.ts'
 import type { Recogniser } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { BITBUCKET_ELSEWHERE, BITBUCKET_REPOSITORY } from './endpoints.ts'
-import { isProtected, passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
+import { isProtected, passingScmCall, refusedScmCall, ScmAction, type ScmDeps } from '../scm/action.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
 import { fold } from '../../routing/path-reading.ts'
 import { callName, matchSegments } from '../common/request-line.ts'
@@ -47,7 +47,7 @@ export const BITBUCKET_ROWS: readonly ScmRow[] = [
   },
   { path: ['refs', 'tags', '*tag'], because: 'it takes a tag away', intents: tagRemoval },
   { path: ['src'], because: 'it may commit to a protected branch', intents: unreachable },
-  { path: [], because: 'it may change the main branch, or who reaches the repository', intents: settings },
+  { path: [], because: 'it may change the main branch, or who reaches the repository', intents: bitbucketSettings },
 ]
 
 /** Its form is read as a whole, separately from the table. */
@@ -65,7 +65,7 @@ const DESCRIPTIVE: ReadonlySet<string> = new Set([
   'scm',
 ])
 
-function settings({ call, parameters }: ScmCall): Intents {
+function bitbucketSettings({ call, parameters }: ScmCall): Intents {
   if (parameters['mainbranch'] !== undefined)
     throw new UnreadableIntent('another main branch would replace the one that merges were judged for.')
   // POST only creates a repository, which nobody calls yet.
@@ -77,7 +77,7 @@ function settings({ call, parameters }: ScmCall): Intents {
 /** Members of the form that are not paths of files. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['message', 'author', 'parents', 'branch', 'files', 'access_token'])
 
-function locate(segments: readonly string[]): LocatedRepository | null {
+function locateWorkspaceRepository(segments: readonly string[]): LocatedRepository | null {
   const start = segments.findIndex(
     (segment, index) => fold(segment) === 'repositories' && fold(segments[index - 1] ?? '') === '2.0',
   )
@@ -102,15 +102,15 @@ export function createBitbucketRecogniser(deps: ScmDeps): Recogniser<ScmRoute> {
       rows: BITBUCKET_ROWS,
       endpoints: BITBUCKET_ENDPOINTS,
       roots: ['!api', '2.0'],
-      locate,
-      beside,
+      locate: locateWorkspaceRepository,
+      beside: besideBitbucket,
     },
     deps,
   )
 }
 
-function beside(segments: readonly string[]) {
-  const located = locate(segments)
+function besideBitbucket(segments: readonly string[]) {
+  const located = locateWorkspaceRepository(segments)
   return located !== null && matchSegments(['src'], located.rest) !== null
     ? (call: Call<ScmRoute>, deps: ScmDeps) => recogniseSource(call, located, deps)
     : null
@@ -127,12 +127,12 @@ async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: Loc
     const branch = members.find(([field]) => field === 'branch')?.[1] ?? ''
     if (typeof branch !== 'string') throw new UnreadableIntent('"branch" is a file and not text.')
     const target = branch === '' ? null : branchOf(branch)
-    if (!isProtected(call, target)) return passing(name)
-    const intent: ScmIntent = { kind: 'write_files', repository, branch: target, writes: writesOf(members) }
+    if (!isProtected(call, target)) return passingScmCall(name)
+    const intent: ScmIntent = { kind: 'write_files', repository, branch: target, writes: sourceWrites(members) }
     const intents = () => Promise.resolve([intent])
     return new ScmAction(call, { platform: 'scm_c', createClient: createBitbucketClient, name, prefix, intents }, deps)
   } catch (error) {
-    if (error instanceof UnreadableIntent) return refused(call, name, error.message)
+    if (error instanceof UnreadableIntent) return refusedScmCall(call, name, error.message)
     throw error
   }
 }
@@ -152,7 +152,7 @@ function single(members: readonly FormMember[]): readonly FormMember[] {
   return members
 }
 
-function writesOf(members: readonly (readonly [string, unknown])[]): readonly FileWrite[] {
+function sourceWrites(members: readonly (readonly [string, unknown])[]): readonly FileWrite[] {
   const contents = members.filter(([field]) => !OWN_FIELDS.has(field))
   const named = members.flatMap(([field, value]) => (field === 'files' && typeof value === 'string' ? [value] : []))
   const given = new Set(contents.map(([field]) => field.replace(/^\/+/, '')))

@@ -5,6 +5,8 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { ExecutionAction } from '../../../engine/internal.ts'
+import { GatewayError } from '../../errors/errors.ts'
+import { messageOf } from '../../errors/startup-error.ts'
 import type { InterceptionRow } from '../../store/calls.ts'
 import type { StorePart } from '../../store/store.ts'
 import type { ContractViolation } from '../../telemetry/events.ts'
@@ -200,4 +202,14 @@ function interceptionRowOf(
 
 function departureName({ call, operation }: Departure): string {
   return operation ?? callName(call)
+}
+
+/** @param contract what the call was to be checked against, for people: `the contract of route "shop"` */
+export function uncheckable(contract: string, cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  return new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The call could not be checked against ${contract}: ${messageOf(cause)}.`,
+    { cause },
+  )
 }

@@ -12,7 +12,7 @@ export interface RawPart {
   readonly bytes: Buffer
 }
 
-export function refused(why: string): { readonly ok: false; readonly why: string } {
+export function refusedForm(why: string): { readonly ok: false; readonly why: string } {
   return { ok: false, why }
 }
 
@@ -28,10 +28,10 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 export function readParts(bytes: Buffer, type: string): Read<readonly RawPart[]> {
   const [, quoted, plain] = BOUNDARY.exec(type) ?? []
   const boundary = quoted ?? plain
-  if (boundary === undefined) return refused('its type names no plain boundary')
+  if (boundary === undefined) return refusedForm('its type names no plain boundary')
   const delimiter = Buffer.from(`--${boundary}`, 'latin1')
   if (!bytes.subarray(0, delimiter.length).equals(delimiter))
-    return refused('its form does not begin with its boundary')
+    return refusedForm('its form does not begin with its boundary')
   const parts: RawPart[] = []
   let at = delimiter.length
   for (;;) {
@@ -40,17 +40,17 @@ export function readParts(bytes: Buffer, type: string): Read<readonly RawPart[]>
       const rest = bytes.toString('latin1', at + 2)
       return rest === '' || rest === CRLF
         ? { ok: true, value: parts }
-        : refused('something follows the end of its form')
+        : refusedForm('something follows the end of its form')
     }
-    if (parts.length >= MOST_FIELDS) return refused(`it has more than ${MOST_FIELDS} parts`)
-    if (mark !== CRLF) return refused('a boundary of its form is not a line of its own')
+    if (parts.length >= MOST_FIELDS) return refusedForm(`it has more than ${MOST_FIELDS} parts`)
+    if (mark !== CRLF) return refusedForm('a boundary of its form is not a line of its own')
     const end = bytes.indexOf(delimiter, at)
-    if (end === -1) return refused('its form does not end')
+    if (end === -1) return refusedForm('its form does not end')
     if (bytes.toString('latin1', end - 2, end) !== CRLF || end - 2 < at + 2)
-      return refused('a boundary of its form is not a line of its own')
+      return refusedForm('a boundary of its form is not a line of its own')
     const part = bytes.subarray(at + 2, end - 2)
     const headEnd = part.indexOf(HEAD_END)
-    if (headEnd === -1) return refused('a part of its form has no head')
+    if (headEnd === -1) return refusedForm('a part of its form has no head')
     const head = part.toString('latin1', 0, headEnd).split(CRLF)
     parts.push({ head, bytes: part.subarray(headEnd + HEAD_END.length) })
     at = end + delimiter.length

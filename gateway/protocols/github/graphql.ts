@@ -10,7 +10,15 @@ import { ScmError } from '../../scm/scm-error.ts'
 import type { ScmTransport } from '../../scm/transport.ts'
 import type { Action } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
-import { isProtected, isProtectedTag, passing, refused, ScmAction, transportFor, type ScmDeps } from '../scm/action.ts'
+import {
+  isProtected,
+  isProtectedTag,
+  passingScmCall,
+  refusedScmCall,
+  ScmAction,
+  transportFor,
+  type ScmDeps,
+} from '../scm/action.ts'
 import { mutationsOf, type Called } from '../scm/graphql.ts'
 import { GITHUB_MUTATIONS } from './mutations.ts'
 import { receiptOf, mutationCheck } from '../scm/mutations.ts'
@@ -21,11 +29,11 @@ import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import {
   branchOf,
   decodedContent,
-  parametersOf,
+  requestParameters,
   removed,
   requiredText,
   tagOf,
-  text,
+  textOfParameter,
   writtenFile,
   type Parameters,
 } from '../scm/request.ts'
@@ -77,7 +85,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
     async intent(input, nodes) {
       const { repository, ref } = await nodes.ref(requiredText(input, 'refId'))
       const branch = branchNamed(ref)
-      const environment = text(input, 'environment') ?? 'production'
+      const environment = textOfParameter(input, 'environment') ?? 'production'
       const since = { kind: 'deployment', environment } as const
       return { kind: 'ship', operation: 'deploy', repository, ref: branch, since, label: environment }
     },
@@ -102,7 +110,7 @@ const REF_REMOVAL = 'deleteRef'
 export const CHECKED: ReadonlySet<string> = new Set([SOURCE_UPDATE, LINKED_BRANCH, RERUN, REF_REMOVAL])
 
 function expectedHead(input: Parameters): string | null {
-  return text(input, 'expectedHeadOid')
+  return textOfParameter(input, 'expectedHeadOid')
 }
 
 async function mergeOfNode(input: Parameters, nodes: Nodes): Promise<ScmIntent> {
@@ -206,14 +214,14 @@ function createNodes(transport: ScmTransport): Nodes {
   }
 }
 
-export async function recogniseGraphql(
+export async function recogniseGithubGraphql(
   call: Call<ScmRoute>,
   segments: readonly string[],
   deps: ScmDeps,
 ): Promise<Action> {
   const path = `/${segments.join('/')}`
   try {
-    const called = await mutationsOf(parametersOf(call))
+    const called = await mutationsOf(requestParameters(call))
     const judged = called.filter(({ name }) => Object.hasOwn(MUTATIONS, name))
     const unread = called.find(({ name }) => Object.hasOwn(UNREAD, name))
     if (unread !== undefined)
@@ -239,7 +247,7 @@ export async function recogniseGraphql(
       return operation === null ? [] : [mutationCheck('github', one, operation)]
     })
     checks.push(...untagged.map((one) => mutationCheck('github', one, 'publish')))
-    if (judged.length === 0) return checks.length === 0 ? passing(name) : receiptAction(name, checks)
+    if (judged.length === 0) return checks.length === 0 ? passingScmCall(name) : receiptAction(name, checks)
     if (checks.length > 0)
       throw new UnreadableIntent(
         'a request that merges and changes other things is not supported here; send them one by one.',
@@ -260,7 +268,7 @@ export async function recogniseGraphql(
     return new ScmAction(call, { platform: 'scm_a', createClient: createGithubClient, name, prefix, intents }, deps)
   } catch (error) {
     if (error instanceof UnreadableIntent || error instanceof ScmError)
-      return refused(call, `${call.method} ${path}`, error.message)
+      return refusedScmCall(call, `${call.method} ${path}`, error.message)
     throw error
   }
 }
@@ -276,7 +284,7 @@ function rootsOf(segments: readonly string[]): readonly [graphql: string, rest: 
 
 /** Creates a branch for an issue, at any commit; without a name its name is the title of the issue. */
 function refuseLinked(call: Call<ScmRoute>, called: readonly Called[]): void {
-  const linked = called.filter(({ name }) => name === LINKED_BRANCH).map(({ input }) => text(input, 'name'))
+  const linked = called.filter(({ name }) => name === LINKED_BRANCH).map(({ input }) => textOfParameter(input, 'name'))
   if (linked.some((name) => name !== null && isProtected(call, branchOf(name))))
     throw new UnreadableIntent(
       'createLinkedBranch is not supported here; use createRef for a protected branch instead.',

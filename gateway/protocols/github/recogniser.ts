@@ -10,7 +10,7 @@ import type { Recogniser } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { GITHUB_ELSEWHERE, GITHUB_REPOSITORY } from './endpoints.ts'
 import { refuseMergeBefore, refuseUnknownRun } from './deployments.ts'
-import { recogniseGraphql } from './graphql.ts'
+import { recogniseGithubGraphql } from './graphql.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import {
   sourceUpdate,
@@ -33,7 +33,7 @@ import {
   requiredText,
   statesOnly,
   tagOf,
-  text,
+  textOfParameter,
   writtenFile,
   type Parameters,
   requestNumber,
@@ -47,7 +47,12 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
     path: ['pulls', ':number', 'merge'],
     because: 'it merges',
     intents: ({ repository, names, parameters }) => [
-      { kind: 'merge_request', repository, id: requestNumber(names['number'], 'pull'), head: text(parameters, 'sha') },
+      {
+        kind: 'merge_request',
+        repository,
+        id: requestNumber(names['number'], 'pull'),
+        head: textOfParameter(parameters, 'sha'),
+      },
     ],
   },
   { path: ['pulls', ':number', 'merge-async'], because: 'it merges', intents: mergeOfStack },
@@ -78,7 +83,7 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
   },
   { path: ['branches', ':branch', 'rename'], because: 'it may move a protected branch', intents: rename },
   { path: ['merge-upstream'], because: 'it may bring commits to a protected branch', intents: sync },
-  { path: [], because: 'it may change the default branch, or who reaches the repository', intents: settings },
+  { path: [], because: 'it may change the default branch, or who reaches the repository', intents: githubSettings },
   { path: ['contents', '*path'], because: 'it may commit to a protected branch', intents: contentWrite },
   {
     path: ['code-scanning', 'alerts', ':number', 'autofix', 'commits'],
@@ -89,7 +94,7 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
     path: ['deployments'],
     because: 'it deploys',
     intents: async ({ call, repository, parameters, client }) => {
-      const environment = text(parameters, 'environment') ?? 'production'
+      const environment = textOfParameter(parameters, 'environment') ?? 'production'
       const ref = requiredText(parameters, 'ref')
       if (parameters['auto_merge'] !== false) await refuseMergeBefore(call, ref, client())
       return [deployment(repository, ref, environment)]
@@ -101,7 +106,7 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
     intents: ({ repository, parameters }) => (isTrue(parameters, 'draft') ? [] : [release(repository, parameters)]),
   },
   { path: ['releases', ':id'], because: 'it may publish a draft, or take a release away', intents: releaseChange },
-  { path: ['actions', 'workflows', ':workflow', 'dispatches'], because: 'it may deploy', intents: dispatch },
+  { path: ['actions', 'workflows', ':workflow', 'dispatches'], because: 'it may deploy', intents: workflowDispatch },
   { path: ['actions', 'jobs', ':id', 'rerun'], because: 'it may deploy again', intents: event },
   { path: ['actions', 'runs', ':id', 'rerun'], because: 'it may deploy again', intents: event },
   { path: ['actions', 'runs', ':id', 'rerun-failed-jobs'], because: 'it may deploy again', intents: event },
@@ -118,13 +123,13 @@ async function mergeOfStack({ call, repository, names, parameters, client }: Scm
     throw new UnreadableIntent(
       `the base of this pull request is ${base}, so more than this one may be merged; merge the requests below it first.`,
     )
-  return [{ kind: 'merge_request', repository, id, head: text(parameters, 'sha') }]
+  return [{ kind: 'merge_request', repository, id, head: textOfParameter(parameters, 'sha') }]
 }
 
 /** A review that does not approve is a comment, in which bots look for commands. */
 function review({ parameters }: ScmCall): Intents {
   refuseCommands('scm_a', parameters)
-  const event = text(parameters, 'event')
+  const event = textOfParameter(parameters, 'event')
   return event === null || /^(?:comment|request_changes|pending)$/i.test(event) ? [] : 'approve'
 }
 
@@ -136,10 +141,10 @@ async function releaseChange({ call, repository, names, parameters, ask }: ScmCa
   if (call.method === 'DELETE') return 'publish'
   const known = () => ask(`/releases/${encodeURIComponent(names['id'] ?? '')}`)
   if (isTrue(parameters, 'draft')) return at(await known(), 'draft') === true ? [] : 'publish'
-  const mayPublish = parameters['draft'] !== undefined || text(parameters, 'tag_name') !== null
+  const mayPublish = parameters['draft'] !== undefined || textOfParameter(parameters, 'tag_name') !== null
   if (!mayPublish) return statesOnly(parameters, RELEASE_TEXTS) ? [] : 'publish'
   // A release keeps the commit that it has where the request names none.
-  const ref = text(parameters, 'target_commitish') ?? optionalTextAt(await known(), 'target_commitish')
+  const ref = textOfParameter(parameters, 'target_commitish') ?? optionalTextAt(await known(), 'target_commitish')
   return [release(repository, { ...parameters, target_commitish: ref })]
 }
 
@@ -176,14 +181,14 @@ function rename({ call, names, parameters }: ScmCall): readonly ScmIntent[] {
 
 /** The API does not show in advance what the parent of a fork contains. */
 function sync({ call, parameters }: ScmCall): readonly ScmIntent[] {
-  if (isProtected(call, text(parameters, 'branch')))
+  if (isProtected(call, textOfParameter(parameters, 'branch')))
     throw new UnreadableIntent('what this brings to a protected branch cannot be judged; use a pull request.')
   return []
 }
 
 /** A commit whose content only the platform knows. */
 function autofix({ call, parameters }: ScmCall): readonly ScmIntent[] {
-  const ref = text(parameters, 'target_ref')
+  const ref = textOfParameter(parameters, 'target_ref')
   if (isProtected(call, ref === null ? null : branchOf(ref)))
     throw new UnreadableIntent('what this fix changes on a protected branch cannot be judged; use a pull request.')
   return []
@@ -198,15 +203,15 @@ const DESCRIPTIVE: ReadonlySet<string> = new Set(
   ),
 )
 
-function settings({ call, parameters }: ScmCall): Intents {
-  if (text(parameters, 'default_branch') !== null)
+function githubSettings({ call, parameters }: ScmCall): Intents {
+  if (textOfParameter(parameters, 'default_branch') !== null)
     throw new UnreadableIntent('another default branch would replace the one that merges were judged for.')
   const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
   return isDescriptive ? [] : 'administer'
 }
 
 function contentWrite({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
-  const branch = text(parameters, 'branch')
+  const branch = textOfParameter(parameters, 'branch')
   if (!isProtected(call, branch === null ? null : branchOf(branch))) return []
   const path = names['path'] ?? ''
   const write =
@@ -224,11 +229,11 @@ function deployment(repository: string, ref: string, environment: string): ScmIn
 /** The tag if it exists, else the commit that it would name. */
 function release(repository: string, parameters: Parameters): ScmIntent {
   const label = requiredText(parameters, 'tag_name')
-  const ref = text(parameters, 'target_commitish')
+  const ref = textOfParameter(parameters, 'target_commitish')
   return { kind: 'ship', operation: 'publish', repository, ref, since: { kind: 'release' }, label }
 }
 
-function dispatch({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
+function workflowDispatch({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
   const workflow = names['workflow'] ?? ''
   if (!isDeployment(workflow, call.route.scm.workflows)) return []
   const since = { kind: 'workflow', workflow } as const
@@ -258,7 +263,7 @@ function event({ call }: ScmCall): readonly ScmIntent[] {
   return []
 }
 
-function locate(segments: readonly string[]): LocatedRepository | null {
+function locateRepository(segments: readonly string[]): LocatedRepository | null {
   const start = segments.findIndex((segment) => /^(?:repos|repositories)$/.test(fold(segment)))
   if (start === -1) return null
   const kind = fold(segments[start] ?? '')
@@ -282,13 +287,21 @@ const GITHUB_ROOTS = ['api/v3', 'api/uploads'] as const
 export function createGithubRecogniser(deps: ScmDeps): Recogniser<ScmRoute> {
   const dialect = { platform: 'scm_a', createClient: createGithubClient } as const
   return createScmRecogniser(
-    { name: 'github', dialect, rows: GITHUB_ROWS, endpoints: GITHUB_ENDPOINTS, roots: GITHUB_ROOTS, locate, beside },
+    {
+      name: 'github',
+      dialect,
+      rows: GITHUB_ROWS,
+      endpoints: GITHUB_ENDPOINTS,
+      roots: GITHUB_ROOTS,
+      locate: locateRepository,
+      beside: besideGithub,
+    },
     deps,
   )
 }
 
-function beside(segments: readonly string[]) {
+function besideGithub(segments: readonly string[]) {
   return isGraphqlPath(segments)
-    ? (call: Call<ScmRoute>, deps: ScmDeps) => recogniseGraphql(call, segments, deps)
+    ? (call: Call<ScmRoute>, deps: ScmDeps) => recogniseGithubGraphql(call, segments, deps)
     : null
 }

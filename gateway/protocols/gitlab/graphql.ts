@@ -6,13 +6,13 @@ import type { ScmRoute } from '../scm/settings.ts'
 import { createGitlabClient } from '../../scm/gitlab.ts'
 import type { Action } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
-import { passing, refused, ScmAction, type ScmDeps } from '../scm/action.ts'
+import { passingScmCall, refusedScmCall, ScmAction, type ScmDeps } from '../scm/action.ts'
 import { mayMutate, mutationsOf, type Called } from '../scm/graphql.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import { GITLAB_MUTATIONS } from './mutations.ts'
 import { receiptOf, mutationCheck } from '../scm/mutations.ts'
 import { receiptAction } from '../scm/receipt.ts'
-import { parametersOf, requiredText, statesOnly, text, type Parameters } from '../scm/request.ts'
+import { requestParameters, requiredText, statesOnly, textOfParameter, type Parameters } from '../scm/request.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
 const MERGE = 'mergeRequestAccept'
@@ -20,21 +20,21 @@ const MERGE = 'mergeRequestAccept'
 const UNREAD: ReadonlySet<string> = new Set(['commitCreate', 'createBranch', 'projectSyncFork', 'releaseCreate'])
 
 /** @param segments of the path, which ends with that of the GraphQL API */
-export async function recogniseGraphql(
+export async function recogniseGitlabGraphql(
   call: Call<ScmRoute>,
   segments: readonly string[],
   deps: ScmDeps,
 ): Promise<Action> {
   const path = `/${segments.join('/')}`
-  if (!mayMutate(call)) return passing(`${call.method} ${path}`)
+  if (!mayMutate(call)) return passingScmCall(`${call.method} ${path}`)
   try {
     const called = await calledIn(call)
     const name = `${call.method} ${path} ${called.map((one) => one.name).join(' ')}`.trim()
     return called.some((one) => one.name === MERGE || UNREAD.has(one.name))
       ? merging(call, name, mergesIn(called), { segments, deps })
-      : unjudged(name, called, deps)
+      : unjudgedMutations(name, called, deps)
   } catch (error) {
-    if (error instanceof UnreadableIntent) return refused(call, `${call.method} ${path}`, error.message)
+    if (error instanceof UnreadableIntent) return refusedScmCall(call, `${call.method} ${path}`, error.message)
     throw error
   }
 }
@@ -54,12 +54,12 @@ function merging(
   return new ScmAction(call, { platform: 'scm_b', createClient: createGitlabClient, name, prefix, intents }, deps)
 }
 
-function unjudged(name: string, called: readonly Called[], deps: ScmDeps): Action {
+function unjudgedMutations(name: string, called: readonly Called[], deps: ScmDeps): Action {
   const checks = called.flatMap((one) => {
     const operation = receiptOf(one, GITLAB_MUTATIONS, { platform: 'scm_b', checkName: deps.config().scm.checks.name })
     return operation === null ? [] : [mutationCheck('gitlab', one, operation)]
   })
-  return checks.length === 0 ? passing(name) : receiptAction(name, checks)
+  return checks.length === 0 ? passingScmCall(name) : receiptAction(name, checks)
 }
 
 /**
@@ -87,7 +87,7 @@ function requestsIn(call: Call<ScmRoute>): readonly Parameters[] {
   const { body, headers, upstreamPath } = call
   const isJson = /^application\/json/i.test(headers['content-type'] ?? '') && headers['content-encoding'] === undefined
   const json = isJson && body !== null ? readStrictJson(body) : null
-  if (json === null || !json.ok || !Array.isArray(json.value)) return [parametersOf(call)]
+  if (json === null || !json.ok || !Array.isArray(json.value)) return [requestParameters(call)]
   const requests: readonly unknown[] = json.value
   if (upstreamPath.includes('?') || !requests.every(isJsonObject))
     throw new UnreadableIntent('the list of requests in the body cannot be read.')
@@ -111,6 +111,6 @@ function mergeOf({ input }: Called): Extract<ScmIntent, { readonly kind: 'merge_
     kind: 'merge_request',
     repository: `/projects/${encodeURIComponent(project)}`,
     id,
-    head: text(input, 'sha'),
+    head: textOfParameter(input, 'sha'),
   }
 }

@@ -8,7 +8,7 @@ import { at, optionalTextAt } from '../../scm/members.ts'
 import type { Recogniser } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { GITLAB_ELSEWHERE, GITLAB_PROJECT } from './endpoints.ts'
-import { recogniseGraphql } from './graphql.ts'
+import { recogniseGitlabGraphql } from './graphql.ts'
 import { fold } from '../../routing/path-reading.ts'
 import { quickActionsOf, refuseUnknown } from '../scm/quick-actions.ts'
 import { isProtected, type ScmDeps } from '../scm/action.ts'
@@ -23,7 +23,7 @@ import {
   removed,
   requiredText,
   statesOnly,
-  text,
+  textOfParameter,
   writtenFile,
   type Parameters,
   requestNumber,
@@ -66,13 +66,13 @@ export const GITLAB_ROWS: readonly ScmRow[] = [
   { path: ['repository', 'branches'], because: 'it may make a protected branch', intents: branchCreation },
   { path: ['repository', 'tags', '*tag'], because: 'it takes a tag away', intents: tagRemoval },
   { path: ['mirror', 'pull'], because: 'it may bring commits to a protected branch', intents: mirror },
-  { path: [], because: 'it may change the default branch, or who reaches the project', intents: settings },
+  { path: [], because: 'it may change the default branch, or who reaches the project', intents: gitlabSettings },
   {
     path: ['deployments'],
     because: 'it deploys',
     intents: ({ repository, parameters }) => {
       const environment = requiredText(parameters, 'environment')
-      const ref = text(parameters, 'sha') ?? requiredText(parameters, 'ref')
+      const ref = textOfParameter(parameters, 'sha') ?? requiredText(parameters, 'ref')
       const since = { kind: 'deployment', environment } as const
       return [{ kind: 'ship', operation: 'deploy', repository, ref, since, label: environment }]
     },
@@ -82,7 +82,7 @@ export const GITLAB_ROWS: readonly ScmRow[] = [
     because: 'it publishes',
     intents: ({ repository, parameters }) => {
       const label = requiredText(parameters, 'tag_name')
-      const ref = text(parameters, 'ref') ?? label
+      const ref = textOfParameter(parameters, 'ref') ?? label
       return [{ kind: 'ship', operation: 'publish', repository, ref, since: { kind: 'release' }, label }]
     },
   },
@@ -97,7 +97,7 @@ function mergeRequest({ repository, names, parameters }: ScmCall): readonly ScmI
       kind: 'merge_request',
       repository,
       id: requestNumber(names['iid'] ?? '', 'merge'),
-      head: text(parameters, 'sha'),
+      head: textOfParameter(parameters, 'sha'),
     },
   ]
 }
@@ -116,7 +116,7 @@ async function quickActions(call: ScmCall): Promise<Intents> {
   if (!actions.has('merges')) return actions.has('approves') ? 'approve' : []
   if (actions.has('retargets') || actions.has('approves') || parameters['target_branch'] !== undefined)
     throw new UnreadableIntent('a text that merges may not change its request in other ways; send a separate request.')
-  const head = text(parameters, 'merge_request_diff_head_sha')
+  const head = textOfParameter(parameters, 'merge_request_diff_head_sha')
   return [{ kind: 'merge_request', repository, id: requestNumber(names['iid'] ?? '', 'merge'), head }]
 }
 
@@ -140,10 +140,10 @@ const DESCRIPTIVE: ReadonlySet<string> = new Set(
   ),
 )
 
-function settings({ call, parameters }: ScmCall): Intents {
-  if (text(parameters, 'import_url') !== null || maySet(parameters, 'mirror'))
+function gitlabSettings({ call, parameters }: ScmCall): Intents {
+  if (textOfParameter(parameters, 'import_url') !== null || maySet(parameters, 'mirror'))
     throw new UnreadableIntent('what the mirrored repository brings to protected branches cannot be judged.')
-  if (text(parameters, 'default_branch') !== null)
+  if (textOfParameter(parameters, 'default_branch') !== null)
     throw new UnreadableIntent('another default branch would replace the one that merges were judged for.')
   const isDescriptive = call.method !== 'DELETE' && statesOnly(parameters, DESCRIPTIVE)
   return isDescriptive ? [] : 'administer'
@@ -154,8 +154,8 @@ function file({ call, repository, names, parameters }: ScmCall): readonly ScmInt
   if (!isProtected(call, branch)) return []
   refuseOtherStart(parameters, branch)
   const path = names['path'] ?? ''
-  const content = text(parameters, 'content')
-  const override = text(parameters, '_method')
+  const content = textOfParameter(parameters, 'content')
+  const override = textOfParameter(parameters, '_method')
   if (content !== null && override !== null && !/^(?:POST|PUT)$/i.test(override))
     throw new UnreadableIntent('it contains file content, but its method writes none.')
   const isDeletion = call.method === 'DELETE' || (content === null && parameters['_method'] !== undefined)
@@ -163,7 +163,7 @@ function file({ call, repository, names, parameters }: ScmCall): readonly ScmInt
     throw new UnreadableIntent('"content" is missing, so the new content of the file is not known.')
   const write = isDeletion
     ? removed(path)
-    : writtenFile(path, decodedContent(content ?? '', text(parameters, 'encoding')))
+    : writtenFile(path, decodedContent(content ?? '', textOfParameter(parameters, 'encoding')))
   return [{ kind: 'write_files', repository, branch, writes: [write] }]
 }
 
@@ -173,20 +173,20 @@ function commit({ call, repository, parameters }: ScmCall): readonly ScmIntent[]
   refuseOtherStart(parameters, branch)
   const { actions } = parameters
   if (!Array.isArray(actions)) throw new UnreadableIntent('"actions" is not a list; send the commit as JSON.')
-  return [{ kind: 'write_files', repository, branch, writes: actions.flatMap(writesOf) }]
+  return [{ kind: 'write_files', repository, branch, writes: actions.flatMap(commitActionWrites) }]
 }
 
 /** A commit may be put on top of another branch, commit or project, all of which then comes to the branch with it. */
 function refuseOtherStart(parameters: Parameters, branch: string | null): void {
-  const start = text(parameters, 'start_branch')
-  const isElsewhere = ['start_sha', 'start_project'].some((name) => text(parameters, name) !== null)
+  const start = textOfParameter(parameters, 'start_branch')
+  const isElsewhere = ['start_sha', 'start_project'].some((name) => textOfParameter(parameters, name) !== null)
   if (isElsewhere || (start !== null && branchOf(start) !== branch))
     throw new UnreadableIntent(
       'it starts from another place (start_branch, start_sha, start_project), and what that brings to a protected branch cannot be judged; use a merge request.',
     )
 }
 
-function writesOf(action: unknown): readonly FileWrite[] {
+function commitActionWrites(action: unknown): readonly FileWrite[] {
   const kind = optionalTextAt(action, 'action')
   const path = optionalTextAt(action, 'file_path')
   if (path === null) throw new UnreadableIntent('an action names no file_path.')
@@ -227,14 +227,14 @@ function copy({ call, parameters }: ScmCall): readonly ScmIntent[] {
 }
 
 function branchIn(parameters: Parameters): string | null {
-  const branch = text(parameters, 'branch') ?? text(parameters, 'branch_name')
+  const branch = textOfParameter(parameters, 'branch') ?? textOfParameter(parameters, 'branch_name')
   return branch === null ? null : branchOf(branch)
 }
 
 /** By number or by path; a path has a group before the name. */
 const PROJECT = /^[0-9]+$|\//
 
-function locate(segments: readonly string[]) {
+function locateProject(segments: readonly string[]) {
   const start = segments.findIndex(
     (segment, index) => fold(segment) === 'projects' && /^v[0-9]+$/.test(fold(segments[index - 1] ?? '')),
   )
@@ -252,13 +252,21 @@ export const GITLAB_ENDPOINTS: ScmEndpoints = {
 export function createGitlabRecogniser(deps: ScmDeps): Recogniser<ScmRoute> {
   const dialect = { platform: 'scm_b', createClient: createGitlabClient } as const
   return createScmRecogniser(
-    { name: 'gitlab', dialect, rows: GITLAB_ROWS, endpoints: GITLAB_ENDPOINTS, roots: ['api/v4'], locate, beside },
+    {
+      name: 'gitlab',
+      dialect,
+      rows: GITLAB_ROWS,
+      endpoints: GITLAB_ENDPOINTS,
+      roots: ['api/v4'],
+      locate: locateProject,
+      beside: besideGitlab,
+    },
     deps,
   )
 }
 
-function beside(segments: readonly string[]) {
+function besideGitlab(segments: readonly string[]) {
   return isGraphqlPath(segments)
-    ? (call: Call<ScmRoute>, deps: ScmDeps) => recogniseGraphql(call, segments, deps)
+    ? (call: Call<ScmRoute>, deps: ScmDeps) => recogniseGitlabGraphql(call, segments, deps)
     : null
 }

@@ -69,19 +69,19 @@ export async function readGraphqlBody(
   deps: BodyDeps,
 ): Promise<GraphqlBody> {
   const types = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'content-type')
-  if (types.length > 1) return unreadable('it states the type of its body more than once')
+  if (types.length > 1) return unreadableBody('it states the type of its body more than once')
   const type = headers['content-type'] ?? ''
   const media = type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   const form = FORMS.find((one) => one.media.test(media))
   if (form === undefined)
-    return unreadable(
+    return unreadableBody(
       `a body of the type ${media === '' ? 'that it does not state' : `"${media}"`} is not supported here`,
       'UNSUPPORTED_MEDIA_TYPE',
     )
   if (!isUtf8Type(type))
-    return unreadable('a body in an encoding other than UTF-8 is not supported here', 'UNSUPPORTED_MEDIA_TYPE')
+    return unreadableBody('a body in an encoding other than UTF-8 is not supported here', 'UNSUPPORTED_MEDIA_TYPE')
   const plain = await unpacked(bytes, headers['content-encoding'], deps.config().limits.proxied_body)
-  if (!plain.ok) return unreadable(plain.why)
+  if (!plain.ok) return unreadableBody(plain.why)
   return form.read(plain.bytes, type, deps)
 }
 
@@ -98,7 +98,7 @@ const FORMS: readonly BodyForm[] = [
     read: (bytes) =>
       withText(bytes, (text) => {
         const form = graphqlFormMembers(text)
-        return form.ok ? members(form.members) : unreadable(form.why)
+        return form.ok ? members(form.members) : unreadableBody(form.why)
       }),
   },
   { media: /^multipart\/form-data$/, read: uploadOf },
@@ -107,22 +107,22 @@ const FORMS: readonly BodyForm[] = [
 async function jsonMembers(bytes: Buffer, { flow }: BodyDeps): Promise<GraphqlBody> {
   // A large body is transferred to a worker, and the original still has to be sent, so it is copied.
   const read = await flow.readJson(Uint8Array.from(bytes))
-  return read.ok ? members(read.value) : unreadable(`its body has no single reading: ${read.problem.message}`)
+  return read.ok ? members(read.value) : unreadableBody(`its body has no single reading: ${read.problem.message}`)
 }
 
 function withText(bytes: Buffer, read: (text: string) => GraphqlBody): GraphqlBody {
-  return isUtf8(bytes) ? read(bytes.toString('utf8')) : unreadable('its body is not UTF-8 text')
+  return isUtf8(bytes) ? read(bytes.toString('utf8')) : unreadableBody('its body is not UTF-8 text')
 }
 
 async function uploadOf(bytes: Buffer, type: string, deps: BodyDeps): Promise<GraphqlBody> {
   const upload = readUpload(bytes, type)
-  return upload.ok ? jsonMembers(upload.operations, deps) : unreadable(upload.why)
+  return upload.ok ? jsonMembers(upload.operations, deps) : unreadableBody(upload.why)
 }
 
 function members(value: unknown): GraphqlBody {
   return { kind: 'members', value }
 }
 
-export function unreadable(why: string, code: Unreadable['code'] = 'INVALID_INPUT'): Unreadable {
+export function unreadableBody(why: string, code: Unreadable['code'] = 'INVALID_INPUT'): Unreadable {
   return { kind: 'unreadable', code, why }
 }

@@ -1,11 +1,11 @@
 /** Checks operations against the pinned schema (`validate`), before they are judged by its changes. */
-import { ERRORS, GatewayError } from '../../errors/errors.ts'
+import { ERRORS, type GatewayError } from '../../errors/errors.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
 import type { Validator } from '../../validation/validator.ts'
 import { isEnforced, type PinnedText } from '../http/conformance.ts'
 import type { Call } from '../../calls/call.ts'
-import type { ContractChecks } from '../common/contract-checks.ts'
+import { uncheckable, type ContractChecks } from '../common/contract-checks.ts'
 import type { RequestedOperation } from './operation.ts'
 
 export interface OperationChecks {
@@ -49,25 +49,13 @@ export async function checkOperations(
     return mustConform ? { kind: 'violating', violations } : GOOD
   } catch (error) {
     checks.count(route.name, 'request', 'failed')
-    if (mustConform) return { kind: 'undecided', error: uncheckable(route.name, error) }
+    if (mustConform) return { kind: 'undecided', error: uncheckable(`the schema of "${route.name}"`, error) }
     logger.warn(
       { event: 'contract.check_failed', err: error, correlation_id: correlationId, route: route.name },
       'request could not be checked against the contract',
     )
     return GOOD
   }
-}
-
-function uncheckable(route: string, cause: unknown): GatewayError {
-  if (cause instanceof GatewayError) return cause
-  const why = cause instanceof Error ? cause.message : 'unknown'
-  return new GatewayError(
-    'PREFLIGHT_UNDECIDED',
-    `The call could not be checked against the schema of "${route}": ${why}.`,
-    {
-      cause,
-    },
-  )
 }
 
 /** The message for the caller: where the operation violates the schema, and why. */

@@ -40,7 +40,7 @@ export async function introspect(call: Call, deps: IntrospectionDeps): Promise<s
     const schema = await ask(call, getIntrospectionQuery(options), deps)
     if (schema !== null) return canonicalJson({ __schema: ordered(schema) })
   }
-  throw undecided(call, 'it refuses introspection. Configure the schema in contract.current instead')
+  throw unreadSchema(call, 'it refuses introspection. Configure the schema in contract.current instead')
 }
 
 /** Null: the server answers with errors. */
@@ -56,10 +56,10 @@ async function ask(
     const type = 'application/json'
     answer = await askAsCaller(call, { method: 'POST', path, body, type, accept: type, maxBytes: MAX_BYTES }, upstreams)
   } catch (error) {
-    throw undecided(call, lookupFault(error), error)
+    throw unreadSchema(call, lookupFault(error), error)
   }
   if (FOR_THE_CALLER.has(answer.status)) throw new UpstreamRefusal(answer.status, {})
-  if (answer.status >= 500) throw undecided(call, `it answered ${answer.status}`)
+  if (answer.status >= 500) throw unreadSchema(call, `it answered ${answer.status}`)
   const read = await flow.readJson(Uint8Array.from(answer.body))
   const value = recordIn(read.ok ? read.value : null)
   const data = isJsonObject(value['data']) ? value['data']['__schema'] : null
@@ -86,10 +86,10 @@ function isIntrospectedSchema(value: unknown): value is IntrospectedSchema {
  * Instances of one server may report the same schema in another order; the order of types and directives means nothing.
  */
 function ordered(schema: IntrospectedSchema): IntrospectedSchema {
-  return { ...schema, ...byName(schema, 'types'), ...byName(schema, 'directives') }
+  return { ...schema, ...withMemberSorted(schema, 'types'), ...withMemberSorted(schema, 'directives') }
 }
 
-function byName(schema: IntrospectedSchema, member: string): IntrospectedSchema {
+function withMemberSorted(schema: IntrospectedSchema, member: string): IntrospectedSchema {
   const list: unknown = schema[member]
   if (!Array.isArray(list)) return {}
   return { [member]: [...list].sort((a, b) => byCodeUnit(typeNameOf(a), typeNameOf(b))) }
@@ -99,7 +99,7 @@ function typeNameOf(value: unknown): string {
   return isJsonObject(value) ? String(value['name']) : ''
 }
 
-function undecided(call: Call, why: string, cause?: unknown): GatewayError {
+function unreadSchema(call: Call, why: string, cause?: unknown): GatewayError {
   return new GatewayError(
     'PREFLIGHT_UNDECIDED',
     `The schema of "${call.route.name}" could not be read from the upstream, so the call could not be judged: ${why}.`,

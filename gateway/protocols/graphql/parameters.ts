@@ -16,7 +16,7 @@ import {
   NAMES,
   OPERATION_LIST,
   otherReading,
-  unreadable,
+  unreadableBody,
   type BodyDeps,
   type ReadMembers,
   type Unreadable,
@@ -47,17 +47,19 @@ const MAX_BATCH = 50
 
 export async function readParameters(call: Call, deps: BodyDeps): Promise<GraphqlReading> {
   const inAddress = addressMembers(call)
-  if (!inAddress.ok) return unreadable(inAddress.why)
+  if (!inAddress.ok) return unreadableBody(inAddress.why)
   const { body } = call
   if (body === null || body.length === 0) return ofAddress(call, inAddress.members)
   if (executedNames(inAddress.members).length > 0)
-    return unreadable('it states an operation in its address and has a body, and servers differ in which one counts')
+    return unreadableBody(
+      'it states an operation in its address and has a body, and servers differ in which one counts',
+    )
   const read = await readGraphqlBody(call, body, deps)
   if (read.kind !== 'members') return read
   const { value } = read
   if (!Array.isArray(value)) return asked([value], false)
   if (value.length === 0 || value.length > MAX_BATCH)
-    return unreadable(`it holds ${value.length} operations; 1 to ${MAX_BATCH} are allowed`)
+    return unreadableBody(`it holds ${value.length} operations; 1 to ${MAX_BATCH} are allowed`)
   return asked(value, true)
 }
 
@@ -79,7 +81,7 @@ function ofAddress(call: Call, members: JsonObject): GraphqlReading {
   const isOwn = pathBehind({ upstreamPath, route }) === ''
   const strange = Object.keys(members).find((name) => !OF_STREAMS.has(name))
   if (isOwn && strange === undefined) return { kind: 'none' }
-  return unreadable(
+  return unreadableBody(
     isOwn
       ? `it has the unknown parameter "${strange?.slice(0, 40)}"`
       : `it states no operation, and its path is not that of the endpoint (${basePath(route)}/)`,
@@ -114,7 +116,7 @@ function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
   const requests: GraphqlParameters[] = []
   for (const value of values) {
     const read = isJsonObject(value) ? graphqlParameters(value) : 'it holds something else than objects'
-    if (typeof read === 'string') return unreadable(read)
+    if (typeof read === 'string') return unreadableBody(read)
     requests.push(read)
   }
   return { kind: 'asked', requests, isBatch }

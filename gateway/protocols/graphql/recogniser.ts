@@ -53,15 +53,15 @@ export function createGraphqlRecogniser(deps: GraphqlDeps): Recogniser<GraphqlRo
   const parts: GraphqlParts = { deps, contracts, documents: createGraphqlDocuments(deps.now) }
   return {
     needsBody: () => true,
-    recognise: (call) => recognised(call, parts),
+    recognise: (call) => recogniseGraphqlCall(call, parts),
     renderFault: (fault, { headers }) => graphqlFault(headers, fault),
   }
 }
 
-async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promise<Action> {
+async function recogniseGraphqlCall(call: Call<GraphqlRoute>, parts: GraphqlParts): Promise<Action> {
   const reading = await readParameters(call, parts.deps)
   if (reading.kind === 'none') return passingOperation(call, callName(call))
-  if (reading.kind === 'unreadable') return refused(call, reading.code, reading.why)
+  if (reading.kind === 'unreadable') return refusedGraphqlCall(call, reading.code, reading.why)
   const { requests, isBatch } = reading
   const found: FoundDocument[] = []
   try {
@@ -74,17 +74,17 @@ async function recognised(call: Call<GraphqlRoute>, parts: GraphqlParts): Promis
   const operations: RequestedOperation[] = []
   for (const [index, request] of requests.entries()) {
     const read = requestedOperation(request, found[index])
-    if (!read.ok) return refused(call, 'INVALID_INPUT', read.why)
+    if (!read.ok) return refusedGraphqlCall(call, 'INVALID_INPUT', read.why)
     operations.push(read.operation)
   }
   if (isEndpoint(call) && operations.every(({ isIntrospection }) => isIntrospection))
     return passingOperation(call, operationNames(operations))
   return call.route.validate === 'off'
     ? new GraphqlAction(call, operations, isBatch, parts)
-    : checked(call, operations, isBatch, parts)
+    : checkedOperations(call, operations, isBatch, parts)
 }
 
-async function checked(
+async function checkedOperations(
   call: Call<GraphqlRoute>,
   operations: readonly RequestedOperation[],
   isBatch: boolean,
@@ -115,7 +115,8 @@ function requestedOperation(
  */
 function unknownDocument(call: Call<GraphqlRoute>, found: FoundDocument, batch: number | null): Action {
   const { route, headers } = call
-  if (found.kind === 'mismatch') return refused(call, 'INVALID_INPUT', 'its hash is not that of its document')
+  if (found.kind === 'mismatch')
+    return refusedGraphqlCall(call, 'INVALID_INPUT', 'its hash is not that of its document')
   const isStopped = route.mode === 'enforce' && route.failure === 'closed'
   if (found.kind === 'unknown_hash' && isStopped) {
     const answer = withStop(persistedQueryNotFound(headers, batch))
@@ -127,7 +128,11 @@ function unknownDocument(call: Call<GraphqlRoute>, found: FoundDocument, batch: 
 }
 
 /** It could be executed in two ways, or not at all. A route in observe mode forwards it, counted as undecided. */
-function refused(call: Call<GraphqlRoute>, code: 'INVALID_INPUT' | 'UNSUPPORTED_MEDIA_TYPE', why: string): Action {
+function refusedGraphqlCall(
+  call: Call<GraphqlRoute>,
+  code: 'INVALID_INPUT' | 'UNSUPPORTED_MEDIA_TYPE',
+  why: string,
+): Action {
   const message = `Preflight cannot judge this request: ${why}.`
   if (call.route.mode === 'observe') return new UndecidedAction(call, new GatewayError('PREFLIGHT_UNDECIDED', message))
   const answer = withStop(graphqlFault(call.headers, { code, message, correlationId: call.correlationId }))

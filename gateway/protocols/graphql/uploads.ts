@@ -5,7 +5,7 @@
  * body contains nothing else.
  */
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
-import { partName, readParts, refused, type RawPart, type Read } from '../common/form-parts.ts'
+import { partName, readParts, refusedForm, type RawPart, type Read } from '../common/form-parts.ts'
 
 type Upload = { readonly ok: true; readonly operations: Buffer } | { readonly ok: false; readonly why: string }
 
@@ -27,14 +27,14 @@ export function readUpload(bytes: Buffer, type: string): Upload {
   }
   const [operations, map, ...files] = parts
   if (operations?.name !== 'operations' || operations.isFile)
-    return refused('its first part is not the text "operations"')
-  if (map?.name !== 'map' || map.isFile) return refused('its second part is not the text "map"')
+    return refusedForm('its first part is not the text "operations"')
+  if (map?.name !== 'map' || map.isFile) return refusedForm('its second part is not the text "map"')
   const text = files.find(({ isFile }) => !isFile)
-  if (text !== undefined) return refused(`its part "${text.name}" names no file (filename)`)
+  if (text !== undefined) return refusedForm(`its part "${text.name}" names no file (filename)`)
   const names = files.map(({ name }) => name)
-  if (new Set(names).size !== names.length) return refused('two of its files have one name')
+  if (new Set(names).size !== names.length) return refusedForm('two of its files have one name')
   const problem = mapProblem(map.bytes, operations.bytes, new Set(names))
-  return problem === null ? { ok: true, operations: operations.bytes } : refused(problem)
+  return problem === null ? { ok: true, operations: operations.bytes } : refusedForm(problem)
 }
 
 /** With other types a parser could decode a text in another way. */
@@ -43,11 +43,12 @@ const ANY_TYPE = /^content-type:[ \t]*[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:;[^\r\n]*)?
 
 function formPart({ head: lines, bytes }: RawPart): Read<FormPart> {
   const named = partName(lines)
-  if (named === null || /[^\w.-]/.test(named.name)) return refused('a part of its form is not named in the common way')
+  if (named === null || /[^\w.-]/.test(named.name))
+    return refusedForm('a part of its form is not named in the common way')
   const { name, isFile, others } = named
   // Some parsers apply a transfer coding or a second disposition.
   if (others.length > 1 || lines.length > 2 || !others.every((line) => (isFile ? ANY_TYPE : TEXT_TYPE).test(line)))
-    return refused(`the head of its part "${name}" says more than a name and a type`)
+    return refusedForm(`the head of its part "${name}" says more than a name and a type`)
   return { ok: true, value: { name, isFile, bytes } }
 }
 

@@ -38,7 +38,7 @@ export function createGrpcRecogniser(deps: GrpcDeps): Recogniser<GrpcRoute> {
     recognise(call) {
       const path = rpcPathOf(call)
       return path !== null && call.route.grpc.pass.includes(serviceOf(path))
-        ? passing(call)
+        ? passingGrpcCall(call)
         : new RpcAction(call, path, contracts, deps.baselines)
     },
     renderFault: (fault, { headers }) => rpcRefusal(headers, 'reverse', { ...fault, envelope: null, resource: null }),
@@ -121,7 +121,7 @@ class RpcAction implements JudgedAction {
 }
 
 /** Health watches and reflection use streams without an end. */
-function passing(call: Call<GrpcRoute>): Action {
+function passingGrpcCall(call: Call<GrpcRoute>): Action {
   const passed = passingAction(callName(call), (refusal) => rpcRefusal(call.headers, call.trafficPath, refusal))
   return { ...passed, isStanding: true }
 }

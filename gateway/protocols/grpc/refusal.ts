@@ -26,12 +26,12 @@ const FORMS: readonly RefusalForm[] = [
 
 /** @param trafficPath another proxy needs the HTTP status, and converts it to its client's form itself */
 export function rpcRefusal(headers: IncomingHttpHeaders, trafficPath: TrafficPath, refusal: Refusal): Answer {
-  const type = mediaType(headers)
+  const type = mediaTypeOfCall(headers)
   const form = trafficPath === 'ext_authz' ? undefined : FORMS.find((one) => one.type.test(type))
   return (form?.render ?? connectRefusal)(refusal, type)
 }
 
-function mediaType(headers: IncomingHttpHeaders): string {
+function mediaTypeOfCall(headers: IncomingHttpHeaders): string {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 

@@ -4,7 +4,6 @@
  * judged. A call that the contract does not describe as written is judged by the whole contract too.
  */
 import type { BaselineService } from '../../baselines/baselines.ts'
-import type { Route } from '../../routing/route.ts'
 import { ERRORS, GatewayError } from '../../errors/errors.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Violation } from '../../validation/message.ts'
@@ -13,7 +12,7 @@ import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { isEnforced, type ApiConformance } from './conformance.ts'
-import { underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
+import { uncheckable, underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
 import { holdsRequests } from '../common/batched-requests.ts'
 import { readContract } from '../common/contract-reader.ts'
 import {
@@ -46,7 +45,7 @@ export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
     needsBody: (head) => deps.conformance.needsBody(head),
     usesBody: (head) => mayNameMethodInBody(head) && isShort(head) && mayMeanOther(head, contracts),
     recognise: (call) =>
-      call.route.validate === 'off' ? new ApiCallAction(call, contracts, null) : checked(call, contracts, deps),
+      call.route.validate === 'off' ? new ApiCallAction(call, contracts, null) : checkedHttpCall(call, contracts, deps),
   }
 }
 
@@ -62,7 +61,7 @@ function mayMeanOther(call: CallHead, contracts: Contracts): boolean {
 }
 
 /** The call is checked against the pinned contract before it is judged by the changes of that contract. */
-async function checked(call: Call, contracts: Contracts, deps: HttpApiDeps): Promise<Action> {
+async function checkedHttpCall(call: Call, contracts: Contracts, deps: HttpApiDeps): Promise<Action> {
   const { baselines, conformance, checks, logger } = deps
   const { route, correlationId } = call
   try {
@@ -76,23 +75,18 @@ async function checked(call: Call, contracts: Contracts, deps: HttpApiDeps): Pro
     if (found !== null) checks.observed(found)
     return new ApiCallAction(call, contracts, (under) => conformance.watchAnswer(call, pinned, under))
   } catch (error) {
-    if (isEnforced(route)) return new ApiCallAction(call, { of: () => Promise.reject(uncheckable(route, error)) }, null)
+    if (isEnforced(route))
+      return new ApiCallAction(
+        call,
+        { of: () => Promise.reject(uncheckable(`the contract of route "${route.name}"`, error)) },
+        null,
+      )
     logger.warn(
       { event: 'contract.check_failed', err: error, correlation_id: correlationId, route: route.name },
       'request could not be checked against the contract',
     )
     return new ApiCallAction(call, contracts, null)
   }
-}
-
-function uncheckable({ name }: Route, cause: unknown): GatewayError {
-  if (cause instanceof GatewayError) return cause
-  const why = cause instanceof Error ? cause.message : 'unknown'
-  return new GatewayError(
-    'PREFLIGHT_UNDECIDED',
-    `The call could not be checked against the contract of route "${name}": ${why}.`,
-    { cause },
-  )
 }
 
 function violating(call: Call, violations: readonly Violation[]): Action {

@@ -15,7 +15,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { authoredText, contentDigest, contractChecks, type KubernetesObject, type Sniff } from './change.ts'
 import type { Cluster } from './cluster.ts'
 import { objectPath, resourceText, type ResourcePath } from './path.ts'
-import { ClusterRefusal, contentOf, discoveredKind, standingReceipts, statesOf } from './object-states.ts'
+import { ClusterRefusal, writtenContent, discoveredKind, standingReceipts, statesOf } from './object-states.ts'
 import { refusalStatus } from './status.ts'
 import type { Write } from './write.ts'
 import { receiptOperation, objectTarget, type WriteBasis } from './write-basis.ts'
@@ -155,7 +155,11 @@ interface WriteTerms extends Pick<Named, 'kind' | 'base'> {
 }
 
 /** A receipt for it must name this content too. */
-function bound(resource: JudgedResource, content: KubernetesObject | null, subresource: string | null): JudgedResource {
+function boundResource(
+  resource: JudgedResource,
+  content: KubernetesObject | null,
+  subresource: string | null,
+): JudgedResource {
   return { ...resource, place: { head: contentDigest(content, subresource) } }
 }
 
@@ -181,11 +185,11 @@ export class WriteRequest extends JudgedRequest {
     if (this.#basis.kind === 'receipt' && !this.#bindsContent)
       return [await this.receiptCheck(resource, receipts, isWhole)]
     if (this.#basis.kind === 'receipt') {
-      const content = await contentOf(this.call, this.#write, this.#base, this.deps.cluster)
-      return [await this.receiptCheck(bound(resource, content, path.subresource), receipts, isWhole)]
+      const content = await writtenContent(this.call, this.#write, this.#base, this.deps.cluster)
+      return [await this.receiptCheck(boundResource(resource, content, path.subresource), receipts, isWhole)]
     }
     const { before, after } = await statesOf(this.call, this.#write, this.#base, this.deps.cluster)
-    if (this.#bindsContent) resource = bound(resource, after ?? before, null)
+    if (this.#bindsContent) resource = boundResource(resource, after ?? before, null)
     this.#requireNamed(after)
     this.#judged = after
     if (this.#basis.kind === 'crd') {

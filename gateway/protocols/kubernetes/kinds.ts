@@ -120,7 +120,7 @@ export const NAMES_OUTSIDE_ALL: ReadonlySet<string> = new Set([
 ])
 
 /** @param names classes, kinds, `resource.group`, or `*` for every class but bookkeeping */
-export function isNamed(names: readonly string[], { group, resource }: ResourceName): boolean {
+export function isNamedResource(names: readonly string[], { group, resource }: ResourceName): boolean {
   const known = KNOWN.get(`${resource}.${group}`)
   const own = known?.class ?? 'custom'
   return names.some(

@@ -70,7 +70,12 @@ export async function statesOf(call: Call, write: Write, base: string, cluster: 
  * What a receipt for the content of a write names: the object that is removed, or as the write leaves it. Where only
  * the request says what happens, its body. Rejects like `statesOf`.
  */
-export async function contentOf(call: Call, write: Write, base: string, cluster: Cluster): Promise<KubernetesObject> {
+export async function writtenContent(
+  call: Call,
+  write: Write,
+  base: string,
+  cluster: Cluster,
+): Promise<KubernetesObject> {
   const { path, verb, content } = write
   const standing = objectPath(path, base)
   if ((verb === 'delete' || path.subresource === 'eviction') && standing !== null)

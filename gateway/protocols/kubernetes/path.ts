@@ -73,7 +73,7 @@ function isSameKind(read: ApiPath, loose: ApiPath): boolean {
 }
 
 function readSegments(segments: readonly string[]): ApiPath {
-  const parts = locate(segments)
+  const parts = groupVersionOf(segments)
   if (parts === null) return { kind: 'other' }
   const { group, version } = parts
   let { rest } = parts
@@ -91,7 +91,7 @@ function readSegments(segments: readonly string[]): ApiPath {
 }
 
 /** `/api/VERSION/…` or `/apis/GROUP/VERSION/…`, with a resource behind it. */
-function locate(
+function groupVersionOf(
   segments: readonly string[],
 ): { readonly group: string; readonly version: string; readonly rest: readonly string[] } | null {
   const [root, ...behind] = segments

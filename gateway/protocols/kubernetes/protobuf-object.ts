@@ -35,18 +35,19 @@ type ProtobufObject =
  * object need not name its kind
  */
 export function readProtobufObject(bytes: Buffer, isSecret = false): ProtobufObject {
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) return refused('it does not begin as such an object does')
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC))
+    return unreadableProtobuf('it does not begin as such an object does')
   const envelope = read('Unknown', bytes.subarray(MAGIC.length))
   if (!envelope.ok) return envelope
   const { typeMeta, raw, contentEncoding, contentType } = envelope.value
-  if (isGiven(contentEncoding) || isGiven(contentType)) return refused('it holds an object in another form')
+  if (isGiven(contentEncoding) || isGiven(contentType)) return unreadableProtobuf('it holds an object in another form')
   const kind = textIn(recordIn(typeMeta)['kind']) ?? ''
   const message = OWN_FORMS.has(kind) ? kind : isSecret ? 'Secret' : 'Anything'
   const object = read(message, Buffer.isBuffer(raw) ? raw : Buffer.alloc(0))
   if (!object.ok) return object
   const metadata = isJsonObject(object.value['metadata']) ? object.value['metadata'] : null
   const named = metadata === null ? null : withAnnotations(metadata)
-  if (metadata !== null && named === null) return refused('an annotation comes more than once')
+  if (metadata !== null && named === null) return unreadableProtobuf('an annotation comes more than once')
   return {
     ok: true,
     value: { ...object.value, ...(kind === '' ? {} : { kind }), ...(named === null ? {} : { metadata: named }) },
@@ -55,7 +56,7 @@ export function readProtobufObject(bytes: Buffer, isSecret = false): ProtobufObj
 
 const OWN_FORMS: ReadonlySet<string> = new Set(['Eviction', 'DeleteOptions'])
 
-function refused(reason: string): ProtobufObject {
+function unreadableProtobuf(reason: string): ProtobufObject {
   return { ok: false, message: `The protobuf object cannot be read: ${reason}.` }
 }
 

@@ -24,28 +24,28 @@ export function createKubernetesRecogniser(deps: KubernetesDeps): Recogniser<Kub
       const api = apiPathOf(head)
       return api.kind === 'resource' && !isConnect(head, api.path, api.isWatch) && !isReview(api.path)
     },
-    recognise: (call) => recognise(call, deps),
+    recognise: (call) => recogniseKubernetes(call, deps),
     renderFault: faultStatus,
   }
 }
 
-function recognise(call: Call<KubernetesRoute>, deps: KubernetesDeps): Action | Promise<Action> {
+function recogniseKubernetes(call: Call<KubernetesRoute>, deps: KubernetesDeps): Action | Promise<Action> {
   const api = apiPathOf(call)
   const isReading = isRead(call.method)
-  if (api.kind === 'ambiguous') return refused(call, 400, api.message)
-  if (overridesMethod(call)) return refused(call, 400, 'The request states its method twice.')
+  if (api.kind === 'ambiguous') return refusedKubernetesCall(call, 400, api.message)
+  if (overridesMethod(call)) return refusedKubernetesCall(call, 400, 'The request states its method twice.')
   if (api.kind === 'other') {
     if (isReading) return new PassingRequest(callName(call), false)
-    return refused(call, 405, `Nothing at ${pathOf(call)} can be written that Preflight could judge.`)
+    return refusedKubernetesCall(call, 405, `Nothing at ${pathOf(call)} can be written that Preflight could judge.`)
   }
   const { path, isWatch } = api
   if (isConnect(call, path, isWatch)) return connect(call, path, deps)
   if (isReading)
     return new PassingRequest(`${call.method} ${resourceText(path)}`, isWatch || isFollowing(call.upstreamPath), true)
-  if (isWatch) return refused(call, 405, 'A watch is a GET.')
+  if (isWatch) return refusedKubernetesCall(call, 405, 'A watch is a GET.')
   if (isReview(path) && call.method === 'POST') return new PassingRequest(`create ${resourceText(path)}`, false)
   const read = readWrite(call, path)
-  return read.ok ? writing(call, read.write, deps) : refused(call, read.status, read.message)
+  return read.ok ? writing(call, read.write, deps) : refusedKubernetesCall(call, read.status, read.message)
 }
 
 function apiPathOf({ route, upstreamPath }: CallHead<KubernetesRoute>): ApiPath {
@@ -77,9 +77,14 @@ function connect(call: Call<KubernetesRoute>, path: ResourcePath, deps: Kubernet
   const streams = kubernetes.streams === 'deny' && mode === 'observe' ? 'receipt' : kubernetes.streams
   if (streams === 'pass') return new PassingRequest(name, false, true)
   const other = actingAs(call)
-  if (other !== null) return refused(call, 403, asAnother(other), path)
+  if (other !== null) return refusedKubernetesCall(call, 403, asAnother(other), path)
   if (streams === 'deny')
-    return refused(call, 403, `Preflight lets no ${path.subresource ?? 'connection'} through on this route.`, path)
+    return refusedKubernetesCall(
+      call,
+      403,
+      `Preflight lets no ${path.subresource ?? 'connection'} through on this route.`,
+      path,
+    )
   return new ConnectRequest(call, { path, kind: knownKind(path), base: basePathOf(call.route.upstream) }, deps)
 }
 
@@ -103,10 +108,15 @@ function writing(call: Call<KubernetesRoute>, write: Write, deps: KubernetesDeps
 function judgedWrite(call: Call<KubernetesRoute>, write: Write, basis: WriteBasis, deps: KubernetesDeps): Action {
   const { path, verb } = write
   const other = restsOnReceipt(call, write, basis) ? actingAs(call) : null
-  if (other !== null) return refused(call, 403, asAnother(other), path)
+  if (other !== null) return refusedKubernetesCall(call, 403, asAnother(other), path)
   const bindsContent = call.route.kubernetes.receipt_binds === 'content'
   if (verb === 'deletecollection' && (basis.kind !== 'receipt' || bindsContent))
-    return refused(call, 405, `Delete ${path.resource} one by one: each is judged by what is lost with it.`, path)
+    return refusedKubernetesCall(
+      call,
+      405,
+      `Delete ${path.resource} one by one: each is judged by what is lost with it.`,
+      path,
+    )
   const base = basePathOf(call.route.upstream)
   return new WriteRequest(call, { write, basis, kind: knownKind(path), base, bindsContent }, deps)
 }
@@ -128,7 +138,7 @@ function asAnother(field: string): string {
   return `Preflight judges no request that acts as another user (${field}): send it with credentials of its own.`
 }
 
-function refused(
+function refusedKubernetesCall(
   call: Call<KubernetesRoute>,
   status: number,
   message: string,

@@ -1,5 +1,5 @@
 /** What a write to the Kubernetes API is judged by, and the operation that a receipt for it must name. */
-import { isNamed, knownKind } from './kinds.ts'
+import { isNamedResource, knownKind } from './kinds.ts'
 import type { ResourcePath } from './path.ts'
 import type { KubernetesSection } from './settings.ts'
 import type { Write } from './write.ts'
@@ -30,8 +30,9 @@ export function basisOf(
   const isWhole = path.subresource === null
   if (isWhole && knownKind(path) === 'CustomResourceDefinition') return { kind: 'crd' }
   // A Secret of such a type is another way to the token of a service account.
-  const needsReceipt = isNamed(receipts, path) || (isToken(path, type) && isNamed(receipts, SERVICE_ACCOUNTS))
-  if (isWhole && isNamed(contracts, path)) return { kind: 'contracts', needsReceipt }
+  const needsReceipt =
+    isNamedResource(receipts, path) || (isToken(path, type) && isNamedResource(receipts, SERVICE_ACCOUNTS))
+  if (isWhole && isNamedResource(contracts, path)) return { kind: 'contracts', needsReceipt }
   return needsReceipt ? { kind: 'receipt' } : null
 }
 

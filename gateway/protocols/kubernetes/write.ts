@@ -63,17 +63,17 @@ const VERBS: Readonly<Record<string, { readonly verb: WriteVerb; readonly types:
 /** Reads a request with its body; `path` is what its target names. */
 export function readWrite(call: Call, path: ResourcePath): ReadWrite {
   const row = VERBS[call.method]
-  if (row === undefined) return refused(405, `The Kubernetes API has no ${call.method} requests.`)
+  if (row === undefined) return refusedWrite(405, `The Kubernetes API has no ${call.method} requests.`)
   if (path.name === null && (call.method === 'PUT' || call.method === 'PATCH'))
-    return refused(405, `${call.method} needs the name of an object in the path.`)
+    return refusedWrite(405, `${call.method} needs the name of an object in the path.`)
   const bytes = call.body ?? Buffer.alloc(0)
   const isBodiless = bytes.length === 0
-  const type = mediaType(call, isBodiless)
-  if (!row.types.includes(type)) return refused(415, typeMessage(type, row.types))
-  if (isBodiless && call.method !== 'DELETE') return refused(400, 'The request has no body.')
-  if (!isUtf8Type(call.headers['content-type'])) return refused(415, 'The body is in other letters than UTF-8.')
-  const body = isBodiless ? { ok: true as const, value: null } : readBody(bytes, type, path)
-  if (!body.ok) return refused(400, body.message)
+  const type = mediaTypeOfWrite(call, isBodiless)
+  if (!row.types.includes(type)) return refusedWrite(415, typeMessage(type, row.types))
+  if (isBodiless && call.method !== 'DELETE') return refusedWrite(400, 'The request has no body.')
+  if (!isUtf8Type(call.headers['content-type'])) return refusedWrite(415, 'The body is in other letters than UTF-8.')
+  const body = isBodiless ? { ok: true as const, value: null } : readObjectBody(bytes, type, path)
+  if (!body.ok) return refusedWrite(400, body.message)
   const verb = type === 'application/apply-patch+yaml' ? 'apply' : row.verb
   const read = call.method === 'DELETE' ? readDelete(call, path, body.value) : readObject(call, path, verb, body.value)
   if (!read.ok) return read
@@ -95,12 +95,12 @@ function hasNeutralQuery({ upstreamPath: target }: Call): boolean {
   )
 }
 
-function refused(status: 400 | 405 | 415, message: string): Refused {
+function refusedWrite(status: 400 | 405 | 415, message: string): Refused {
   return { ok: false, status, message }
 }
 
 /** Without a Content-Type the API server reads a body as JSON. */
-function mediaType({ headers }: Call, isBodiless: boolean): string {
+function mediaTypeOfWrite({ headers }: Call, isBodiless: boolean): string {
   const encoding = headers['content-encoding']
   if (!isBodiless && encoding !== undefined && encoding !== 'identity') return `${encoding}-encoded content`
   const [type = ''] = (headers['content-type'] ?? '').split(';', 1)
@@ -114,7 +114,7 @@ function typeMessage(type: string, types: readonly string[]): string {
 
 type ParsedBody = { readonly ok: true; readonly value: WriteBody } | { readonly ok: false; readonly message: string }
 
-function readBody(bytes: Buffer, type: string, { group, resource }: ResourcePath): ParsedBody {
+function readObjectBody(bytes: Buffer, type: string, { group, resource }: ResourcePath): ParsedBody {
   if (type === PROTOBUF_TYPE) return readProtobufObject(bytes, group === '' && resource === 'secrets')
   const parsed = type.endsWith('yaml') ? readYamlObject(bytes) : readStrictJson(bytes)
   if (!parsed.ok) return parsed
@@ -150,9 +150,9 @@ const OLD_BREAKS = /[\u0085\u2028\u2029]/
 
 /** A body of DeleteOptions replaces the query: a dry run in the query is then ignored. */
 function readDelete(call: Call, path: ResourcePath, body: WriteBody): ReadTarget {
-  if (Array.isArray(body)) return refused(400, 'The body is not an object.')
+  if (Array.isArray(body)) return refusedWrite(400, 'The body is not an object.')
   const other = isJsonObject(body) ? otherSpelling(body, OPTIONS) : null
-  if (other !== null) return refused(400, otherSpellingMessage(other))
+  if (other !== null) return refusedWrite(400, otherSpellingMessage(other))
   const isDryRun = isJsonObject(body) ? isAll(body['dryRun']) : asksForDryRun(call, path)
   const verb = path.name === null ? 'deletecollection' : 'delete'
   return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: [], type: null } }
@@ -169,9 +169,9 @@ function readObject(call: Call, path: ResourcePath, verb: WriteVerb, body: Write
   const object = recordIn(body)
   const metadata = recordIn(object['metadata'])
   const fault = spellingFault(object, metadata) ?? kindFault(path, object) ?? placeFault(path, metadata)
-  if (fault !== null) return refused(400, fault)
+  if (fault !== null) return refusedWrite(400, fault)
   const name = path.name ?? newName(metadata)
-  if (name === null) return refused(400, 'The object has neither metadata.name nor metadata.generateName.')
+  if (name === null) return refusedWrite(400, 'The object has neither metadata.name nor metadata.generateName.')
   // An eviction may be a dry run by its own options.
   const options = recordIn(path.subresource === 'eviction' ? object['deleteOptions'] : null)
   const isDryRun = asksForDryRun(call, path) || isAll(options['dryRun'])

@@ -77,7 +77,7 @@ export function takesTools({ provider, paths }: CalledPath): boolean {
  * Whether a call may hold tools without their names: in protobuf and its like, or below the path of Google's RPC. There
  * JSON has members by number only.
  */
-export function isUnnamed({ headers }: Pick<CallHead, 'headers'>, { paths }: CalledPath): boolean {
+export function isBinaryForm({ headers }: Pick<CallHead, 'headers'>, { paths }: CalledPath): boolean {
   return UNNAMED.test(headers['content-type'] ?? '') || paths.some((path) => path.includes('/$rpc/'))
 }
 

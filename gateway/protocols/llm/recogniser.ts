@@ -18,7 +18,7 @@ import { hasBody, isRead, callName } from '../common/request-line.ts'
 import { agentOf } from './agent.ts'
 import { bodyParts } from './body-parts.ts'
 import { headerTools } from './headers.ts'
-import { calledPath, isUnnamed, OTHER, takesTools, type CalledPath, type ModelProvider } from './provider.ts'
+import { calledPath, isBinaryForm, OTHER, takesTools, type CalledPath, type ModelProvider } from './provider.ts'
 import { REFERENCE_MEMBERS, storedToolsOf, type StoredTools } from './stored-tools.ts'
 import { toolTableOf, type LlmTools } from './tool-table.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -41,7 +41,8 @@ export function createLlmRecogniser(deps: LlmDeps): Recogniser<LlmRoute> {
         return refused(call, provider, `a ${call.method} has no body that could be judged`)
       if (isRead(call.method) || (call.body === null && called !== null)) return passing(call, provider)
       if (called === null) return refused(call, provider, 'its path or method can be read in two ways')
-      if (isUnnamed(call, called)) return refused(call, provider, 'its body may hold tools in a form that is not read')
+      if (isBinaryForm(call, called))
+        return refused(call, provider, 'its body may hold tools in a form that is not read')
       const read = await bodyOf(call, deps)
       if (read.ok) return recogniseBody(call, called, read.value)
       const mayBeRead = called.provider !== OTHER || isJson(call) || looksLikeJson(call)

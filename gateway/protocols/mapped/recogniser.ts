@@ -60,7 +60,7 @@ export function createMappedRecogniser(deps: MappedDeps): Recogniser<MappedRoute
   }
   return {
     needsBody: (head) => isBodyRead(rulesOf(head.route), head) || isMethodInBodyDecisive(rulesOf(head.route), head),
-    recognise: (call) => recognise(rulesOf(call.route), call, deps),
+    recognise: (call) => recogniseMapped(rulesOf(call.route), call, deps),
   }
 }
 
@@ -105,7 +105,7 @@ function ruleSet(rules: readonly CompiledMapping[]): RuleSet {
   }
 }
 
-function recognise(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps): Action {
+function recogniseMapped(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps): Action {
   const stated = set.isMethodRead ? methodInBody(call) : 'none'
   if (stated === 'named' || overridesMethod(call)) return new UnmappedRequest(call, 'it states its method twice')
   const { rules, read } = set
@@ -127,7 +127,7 @@ function recognise(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps): Act
     return new UnmappedRequest(call, 'its body holds further requests, whose paths no rule reads')
   if (rule === null) return unmatched(call)
   const { effect } = rule
-  if (effect.kind === 'pass') return { ...passing(call), coversUpgrade: true }
+  if (effect.kind === 'pass') return { ...passingMappedCall(call), coversUpgrade: true }
   if (effect.kind === 'deny') return deniedBy(call, effect.message)
   return new MatchedRequest(call, { index, effect, facts, loose }, deps)
 }
@@ -216,7 +216,7 @@ function firstMatch(rules: readonly CompiledMapping[], facts: RequestFacts, isFo
 }
 
 function unmatched(call: Call<MappedRoute>): Action {
-  if (isPassingUnmatched(call)) return passing(call)
+  if (isPassingUnmatched(call)) return passingMappedCall(call)
   return denied(call, `No rule of the route "${call.route.name}" says what this request does.`)
 }
 
@@ -224,7 +224,7 @@ function isPassingUnmatched({ route, method }: Pick<CallHead<MappedRoute>, 'rout
   return (route.otherwise ?? (isRead(method) ? 'pass' : 'deny')) === 'pass'
 }
 
-function passing(call: CallHead<MappedRoute>): PassingAction {
+function passingMappedCall(call: CallHead<MappedRoute>): PassingAction {
   return passingAction(callName(call), httpRefusal)
 }
 

@@ -45,12 +45,18 @@ export function createMcpRegistryRecogniser(deps: McpRegistryDeps): Recogniser {
     recognise(call) {
       const request = readRegistryRequest(call)
       const { 'content-encoding': encoding = 'identity' } = call.headers
-      if (overridesMethod(call)) return refused(call, 'the method is overridden, so it can be read in two ways')
+      if (overridesMethod(call))
+        return refusedRegistryCall(call, 'the method is overridden, so it can be read in two ways')
       if (request.kind === 'pass') return passingAction(callName(call), registryRefusal)
       if (request.kind === 'unknown')
-        return refused(call, `no endpoint of a registry that is known here has this method and path: ${callName(call)}`)
-      if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding')
-      if (!isUtf8Type(call.headers['content-type'])) return refused(call, 'its body is in other letters than UTF-8')
+        return refusedRegistryCall(
+          call,
+          `no endpoint of a registry that is known here has this method and path: ${callName(call)}`,
+        )
+      if (encoding !== 'identity')
+        return refusedRegistryCall(call, 'its body is encoded; send it without Content-Encoding')
+      if (!isUtf8Type(call.headers['content-type']))
+        return refusedRegistryCall(call, 'its body is in other letters than UTF-8')
       return new RegistryAction(call, request, deps)
     },
   }
@@ -76,12 +82,13 @@ class RegistryAction implements JudgedAction {
     const body = await jsonOf(Uint8Array.from(this.#call.body ?? []), 'the body', this.#deps)
     // Registries are written in Go, to which these are one member.
     const colliding = collidingNames(body)
-    if (colliding !== null) throw undecided(`the body has ${colliding}, which differ in case only`)
+    if (colliding !== null) throw undecidedEntry(`the body has ${colliding}, which differ in case only`)
     const server = serverIn(body)
     const [name, version] = [server['name'], server['version']]
-    if (typeof name !== 'string' || typeof version !== 'string') throw undecided('the body names no server and version')
+    if (typeof name !== 'string' || typeof version !== 'string')
+      throw undecidedEntry('the body names no server and version')
     if (request.kind === 'edit' && (name !== request.name || version !== request.version))
-      throw undecided(`the path names ${request.name}@${request.version} and the body ${name}@${version}`)
+      throw undecidedEntry(`the path names ${request.name}@${request.version} and the body ${name}@${version}`)
     const before = await this.#published(request.root, name, request.kind === 'edit' ? version : 'latest')
     if (before === null) return [serverReceiptCheck('register', serverTarget(name, null))]
     const target = serverTarget(name, version)
@@ -109,16 +116,16 @@ class RegistryAction implements JudgedAction {
       { method: 'GET', path, body: null, accept: 'application/json' },
       this.#deps.upstreams,
     ).catch((error: unknown) => {
-      throw undecided(`the registry did not hand out ${what}: ${lookupFault(error)}`, error)
+      throw undecidedEntry(`the registry did not hand out ${what}: ${lookupFault(error)}`, error)
     })
     if (status === 404) return null
     if (status === 401 || status === 403) {
       const challenge = headers['www-authenticate']
       throw new UpstreamRefusal(status, typeof challenge === 'string' ? { 'www-authenticate': challenge } : {})
     }
-    if (status !== 200) throw undecided(`the registry answered ${status} to the question for ${what}`)
+    if (status !== 200) throw undecidedEntry(`the registry answered ${status} to the question for ${what}`)
     const server = serverIn(await jsonOf(body, what, this.#deps))
-    if (server['name'] !== name) throw undecided(`the registry handed out another server for ${what}`)
+    if (server['name'] !== name) throw undecidedEntry(`the registry handed out another server for ${what}`)
     return server
   }
 }
@@ -158,7 +165,7 @@ function serverReceiptCheck(operation: string, target: string): ResourceCheck {
 
 async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps): Promise<unknown> {
   const read = await flow.readJson(bytes)
-  if (!read.ok) throw undecided(`${what} cannot be read: ${read.problem.message}`)
+  if (!read.ok) throw undecidedEntry(`${what} cannot be read: ${read.problem.message}`)
   return read.value
 }
 
@@ -166,20 +173,20 @@ async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps
 function serverIn(value: unknown): ServerEntry {
   if (isJsonObject(value) && isJsonObject(value['server'])) {
     const beside = OF_A_SERVER.find((name) => value[name] !== undefined)
-    if (beside !== undefined) throw undecided(`it has "${beside}" next to "server", and registries read either`)
+    if (beside !== undefined) throw undecidedEntry(`it has "${beside}" next to "server", and registries read either`)
   }
   const server = isJsonObject(value) && isJsonObject(value['server']) ? value['server'] : value
-  if (!isJsonObject(server)) throw undecided('what is published is no JSON object')
+  if (!isJsonObject(server)) throw undecidedEntry('what is published is no JSON object')
   return server
 }
 
-function undecided(why: string, cause?: unknown): GatewayError {
+function undecidedEntry(why: string, cause?: unknown): GatewayError {
   return new GatewayError('PREFLIGHT_UNDECIDED', `The gateway cannot determine what this would change: ${why}.`, {
     cause,
   })
 }
 
-function refused(call: Call, why: string): Action {
+function refusedRegistryCall(call: Call, why: string): Action {
   const message = `Preflight stopped this request: ${why}.`
   return stoppedAction(call, { name: callName(call), message, why }, registryRefusal)
 }

@@ -52,13 +52,13 @@ export function readRegistryRequest({
   const [version, ...rest] = segments ?? []
   if (version === undefined || !/^v[0-9]+(?:\.[0-9]+)?$/i.test(version)) return { kind: 'unknown' }
   const root = `${base}/${version}`
-  const request = requestOf(method, rest, root)
-  const split = requestOf(method, splitSegments(rest), root)
+  const request = registryRequest(method, rest, root)
+  const split = registryRequest(method, splitSegments(rest), root)
   // To a server that decodes first, an encoded slash parts two segments.
   return split.kind === 'unknown' || JSON.stringify(split) === JSON.stringify(request) ? request : { kind: 'unknown' }
 }
 
-function requestOf(method: string, segments: readonly string[], root: string): RegistryRequest {
+function registryRequest(method: string, segments: readonly string[], root: string): RegistryRequest {
   for (const row of ROWS) {
     const names = row.method === method ? matchSegments(row.path.split('/'), segments) : null
     if (names !== null && (names['name'] ?? '').split('/').length <= 2 && !names['version']?.includes('/'))

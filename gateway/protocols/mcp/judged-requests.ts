@@ -149,7 +149,7 @@ const MOST_JUDGED = 100
 const MEMBERS = countingNames(['name', 'uri', 'arguments', '_meta'])
 
 /** What would let a call reach another thing than the one judged, or leave nothing to judge. */
-export function requestProblem(messages: readonly Message[]): string | null {
+export function messagesProblem(messages: readonly Message[]): string | null {
   const ids = messages.length > 1 ? new Set<MessageId>() : null
   let judged = 0
   for (const message of messages) {

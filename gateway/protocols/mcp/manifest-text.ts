@@ -100,11 +100,11 @@ function itemName(list: ManifestListName, item: unknown): string {
  * nothing shows that they changed.
  */
 function setBeside(own: ManifestMembers, contract: OfferedContract, baseline: BaselineText): OfferedContract {
-  const kept = partsOf(baseline).written
+  const kept = manifestParts(baseline).written
   if (kept === null) return contract
   const pinned: ManifestMembers = { ...pickedFrom(kept), ...sortedLists(kept) }
   const speaksOfAll = isWholeManifest(pinned)
-  const source = (part: string): ManifestMembers => (isKnown(own, part) ? own : pinned)
+  const source = (part: string): ManifestMembers => (isKnownPart(own, part) ? own : pinned)
   const parts = Object.fromEntries(
     [...WHOLE, 'instructions', ...LIST_NAMES].flatMap((part) => {
       if (!speaksOfAll && !Object.hasOwn(pinned, part)) return []
@@ -125,7 +125,7 @@ function pickedFrom(parts: ManifestMembers): ManifestMembers {
 }
 
 /** Whether the offer states a part: it contains it, or it is complete and has none. */
-function isKnown(own: ManifestMembers, part: string): boolean {
+function isKnownPart(own: ManifestMembers, part: string): boolean {
   return Object.hasOwn(own, part) || (isWholeManifest(own) && !UNWATCHED.some((name) => name === part))
 }
 
@@ -135,7 +135,7 @@ function isWholeManifest(parts: ManifestMembers): boolean {
 
 /** The baseline with the parts that it does not contain yet, seen for the first time now; null: there are none. */
 function completed(own: ManifestMembers, baseline: BaselineText): BaselineText | null {
-  const pinned = partsOf(baseline).written
+  const pinned = manifestParts(baseline).written
   if (pinned === null || isWholeManifest(pinned)) return null
   const added = Object.keys(own).filter((part) => !Object.hasOwn(pinned, part))
   if (added.length === 0) return null
@@ -153,7 +153,7 @@ interface ManifestParts {
 const partsByDigest = new LRUCache<string, ManifestParts>({ max: 256 })
 
 /** The members of a manifest that matter, in any of the JSON forms it is kept in. */
-function partsOf({ content, digest }: BaselineText): ManifestParts {
+function manifestParts({ content, digest }: BaselineText): ManifestParts {
   const known = partsByDigest.get(digest)
   if (known !== undefined) return known
   const value = jsonOrNull(content)
@@ -175,7 +175,7 @@ const namesByDigest = new LRUCache<string, Partial<Record<ManifestListName, Read
 export function itemNames(list: ManifestListName, contract: BaselineText): ReadonlySet<string> {
   const known = namesByDigest.get(contract.digest) ?? {}
   if (known[list] !== undefined) return known[list]
-  const items = partsOf(contract).parts?.[list]
+  const items = manifestParts(contract).parts?.[list]
   const names = new Set(Array.isArray(items) ? items.map((item) => itemName(list, item)) : [])
   namesByDigest.set(contract.digest, Object.assign(known, { [list]: names }))
   return names
@@ -187,7 +187,7 @@ export function itemIn(
   name: string,
   contract: BaselineText,
 ): Readonly<Record<string, unknown>> | null {
-  const items: unknown = partsOf(contract).parts?.[list]
+  const items: unknown = manifestParts(contract).parts?.[list]
   const values: readonly unknown[] = Array.isArray(items) ? items : []
   const item = values.find((value) => itemName(list, value) === name)
   return isJsonObject(item) ? item : null

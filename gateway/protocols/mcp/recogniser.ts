@@ -13,7 +13,7 @@ import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessag
 import { isClientRegistration, isTokenRequest, passingAuthorization } from './authorization.ts'
 import { mcpFault } from './errors.ts'
 import { foreignPage } from './dns-rebinding.ts'
-import { headerProblem, requestProblem, judgedRequests } from './judged-requests.ts'
+import { headerProblem, messagesProblem, judgedRequests } from './judged-requests.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -29,17 +29,21 @@ export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
     recognise(call) {
       const page = foreignPage(call)
       if (page !== null)
-        return { ...refused(call, { status: 403, ...INVALID, message: page }), why: page, isGuard: true }
+        return { ...refusedMcpMessage(call, { status: 403, ...INVALID, message: page }), why: page, isGuard: true }
       if (overridesMethod(call))
-        return refused(call, { status: 400, ...INVALID, message: 'The request states its method twice.' })
+        return refusedMcpMessage(call, { status: 400, ...INVALID, message: 'The request states its method twice.' })
       // It would stream by unread, and some servers read it whatever the method.
       if (call.method !== 'POST' && hasBody(call.received.headers))
-        return refused(call, { status: 400, ...INVALID, message: `MCP has no ${call.method} requests with a body.` })
+        return refusedMcpMessage(call, {
+          status: 400,
+          ...INVALID,
+          message: `MCP has no ${call.method} requests with a body.`,
+        })
       if (call.method === 'GET' || call.method === 'DELETE') return new BodilessAction(call, manifests)
       if (call.method === 'OPTIONS' || call.method === 'HEAD') return new BodilessAction(call, manifests)
       if (call.method !== 'POST') {
         const message = `MCP has no ${call.method} requests.`
-        return refused(call, { status: 405, ...INVALID, message, headers: { allow: 'GET, POST, DELETE' } })
+        return refusedMcpMessage(call, { status: 405, ...INVALID, message, headers: { allow: 'GET, POST, DELETE' } })
       }
       return recognisePost(call, parts)
     },
@@ -51,23 +55,24 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
   if (mediaProblem !== null)
     return isTokenRequest(call)
       ? passingAuthorization(call)
-      : refused(call, { status: 415, ...INVALID, message: mediaProblem })
+      : refusedMcpMessage(call, { status: 415, ...INVALID, message: mediaProblem })
   const json = readStrictJson(call.body ?? Buffer.alloc(0))
-  if (!json.ok) return refused(call, { status: 400, code: RPC_ERROR.parse, message: json.message })
+  if (!json.ok) return refusedMcpMessage(call, { status: 400, code: RPC_ERROR.parse, message: json.message })
   const isBatch = Array.isArray(json.value)
   const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
   const messages = values.map(readRpcMessage).filter((message) => message !== null)
   if (values.length === 0 || messages.length < values.length) {
     if (isClientRegistration(json.value)) return passingAuthorization(call)
-    return refused(call, {
+    return refusedMcpMessage(call, {
       status: 400,
       ...INVALID,
       message:
         'The body is not a JSON-RPC 2.0 message or a batch of them, with the names of its members in lower case.',
     })
   }
-  const problem = headerProblem(call.headers, messages) ?? requestProblem(messages)
-  if (problem !== null) return refused(call, { status: 400, ...INVALID, message: problem, id: firstId(messages) })
+  const problem = headerProblem(call.headers, messages) ?? messagesProblem(messages)
+  if (problem !== null)
+    return refusedMcpMessage(call, { status: 400, ...INVALID, message: problem, id: firstId(messages) })
   parts.pending.cancel(call, messages)
   const resources = judgedRequests(call.route.name, messages)
   return resources.length === 0
@@ -99,7 +104,10 @@ interface RpcRefusal {
   readonly id?: MessageId | null
 }
 
-function refused(call: Call<McpRoute>, { status, code, message, headers, id = null }: RpcRefusal): RefusedAction {
+function refusedMcpMessage(
+  call: Call<McpRoute>,
+  { status, code, message, headers, id = null }: RpcRefusal,
+): RefusedAction {
   const answer = rpcAnswer(status, rpcError(id, code, message, { correlation_id: call.correlationId }), undefined)
   return { kind: 'refuse', name: call.method, answer: { ...answer, headers: { ...answer.headers, ...headers } } }
 }

@@ -35,22 +35,25 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
     renderFault: (fault) => npmRefusal({ ...fault, envelope: null, resource: null }),
     recognise(call) {
       const request = readNpmRequest(call)
-      if (overridesMethod(call)) return refused(call, 'the method is overridden, so it can be read in two ways.')
+      if (overridesMethod(call)) return refusedNpmCall(call, 'the method is overridden, so it can be read in two ways.')
       if (request.kind === 'pass') return passingAction(callName(call), npmRefusal)
-      if (request.kind === 'unknown') return refused(call, `${request.why}: ${callName(call)}.`)
+      if (request.kind === 'unknown') return refusedNpmCall(call, `${request.why}: ${callName(call)}.`)
       const { 'content-encoding': encoding = 'identity' } = call.headers
-      if (encoding !== 'identity') return refused(call, 'its body is encoded; send it without Content-Encoding.')
-      if (!isUtf8Type(call.headers['content-type'])) return refused(call, 'its body is in other letters than UTF-8.')
-      return recognised(call, request, deps)
+      if (encoding !== 'identity') return refusedNpmCall(call, 'its body is encoded; send it without Content-Encoding.')
+      if (!isUtf8Type(call.headers['content-type']))
+        return refusedNpmCall(call, 'its body is in other letters than UTF-8.')
+      return recogniseNpmWrite(call, request, deps)
     },
   }
 }
 
 /** The rules of the route apply only once the request is read; the pipeline reports a failure of reading. */
-async function recognised(call: Call<NpmRoute>, request: NpmWrite, deps: NpmDeps): Promise<Action> {
-  const look = (): Promise<readonly ResourceCheck[]> => checksOf(request, () => bodyOf(call, deps), sceneOf(call, deps))
+async function recogniseNpmWrite(call: Call<NpmRoute>, request: NpmWrite, deps: NpmDeps): Promise<Action> {
+  const look = (): Promise<readonly ResourceCheck[]> =>
+    checksOf(request, () => publishedDocument(call, deps), sceneOf(call, deps))
   const [first] = await Promise.allSettled([look()])
-  if (first.status === 'rejected' && first.reason instanceof DeniedWrite) return refused(call, first.reason.message)
+  if (first.status === 'rejected' && first.reason instanceof DeniedWrite)
+    return refusedNpmCall(call, first.reason.message)
   if (first.status === 'fulfilled' && first.value.length === 0) return passingAction(callName(call), npmRefusal)
   return new NpmAction(callName(call), first, look)
 }
@@ -99,14 +102,14 @@ function sceneOf(call: Call<NpmRoute>, { upstreams, flow, config }: NpmDeps): Np
   }
 }
 
-async function bodyOf({ body }: Call<NpmRoute>, { flow }: NpmDeps): Promise<unknown> {
+async function publishedDocument({ body }: Call<NpmRoute>, { flow }: NpmDeps): Promise<unknown> {
   // A large body is handed over to a worker, and this one still has to be sent.
   const read = await flow.readJson(Uint8Array.from(body ?? []))
   if (!read.ok) throw unread(read.problem.message)
   return read.value
 }
 
-function refused(call: Call<NpmRoute>, why: string): Action {
+function refusedNpmCall(call: Call<NpmRoute>, why: string): Action {
   const message = `Preflight stopped this request: ${why}`
   return stoppedAction(call, { name: callName(call), message, why }, npmRefusal)
 }

@@ -37,13 +37,13 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
     try {
       return await askAsCaller(call, { method: 'GET', path, body: null, accept, maxBytes }, upstreams)
     } catch (error) {
-      throw undecided(`the registry did not hand out ${what}: ${lookupFault(error)}`, error)
+      throw undecidedPublication(`the registry did not hand out ${what}: ${lookupFault(error)}`, error)
     }
   }
   const jsonOf = async (answer: CallerAnswer, what: string): Promise<unknown> => {
     assertGiven(answer, what)
     const json = await readJson(answer.body)
-    if (!json.ok) throw undecided(`${what} cannot be read: ${json.problem.message}`)
+    if (!json.ok) throw undecidedPublication(`${what} cannot be read: ${json.problem.message}`)
     return json.value
   }
   const base = basePath(call.route)
@@ -53,7 +53,7 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
       const answer = await ask(path, isWhole ? 'application/json' : SHORT_FORM, `the packument of ${name}`)
       if (answer.status === 404) return NEW_PACKAGE
       const packument = readPackument(await jsonOf(answer, `the packument of ${name}`))
-      if (packument === null) throw undecided(`what the registry says of ${name} is no packument`)
+      if (packument === null) throw undecidedPublication(`what the registry says of ${name} is no packument`)
       return packument
     },
     async isPublic(name) {
@@ -61,18 +61,18 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
       const answer = await ask(`${base}/-/package/${name.replace('/', '%2f')}/visibility`, 'application/json', what)
       if (UNKNOWN_ENDPOINT.has(answer.status)) return null
       const { public: isPublic } = recordIn(await jsonOf(answer, what))
-      if (typeof isPublic !== 'boolean') throw undecided(`${what} cannot be read`)
+      if (typeof isPublic !== 'boolean') throw undecidedPublication(`${what} cannot be read`)
       return isPublic
     },
     async tarball(name, version, packument) {
       const what = `the tarball of ${name}@${version}`
       const dist = packument.versions.get(version)?.['dist']
       const { tarball, integrity, shasum } = recordIn(dist)
-      if (typeof tarball !== 'string') throw undecided(`the registry does not say where ${what} is`)
+      if (typeof tarball !== 'string') throw undecidedPublication(`the registry does not say where ${what} is`)
       const answer = await ask(tarballPath(tarball, name, base, call), '*/*', what)
       assertGiven(answer, what)
       if (!isIntact(answer.body, textIn(integrity), textIn(shasum)))
-        throw undecided(`${what} is not the one whose checksum the registry states`)
+        throw undecidedPublication(`${what} is not the one whose checksum the registry states`)
       return answer.body
     },
   }
@@ -80,14 +80,14 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
 
 /** At the origin of the call, whatever host the registry writes into its addresses: the credentials go nowhere else. */
 function tarballPath(address: string, name: string, base: string, { origin }: Call): string {
-  if (!URL.canParse(address)) throw undecided(`"${address}" is no address of a tarball`)
+  if (!URL.canParse(address)) throw undecidedPublication(`"${address}" is no address of a tarball`)
   const url = new URL(address)
   if (url.origin === origin) return url.pathname + url.search
   const start = [`/${name}/-/`, `/${name.replace('/', '%2f')}/-/`]
     .map((part) => url.pathname.lastIndexOf(part))
     .find((index) => index !== -1)
   if (start === undefined)
-    throw undecided(
+    throw undecidedPublication(
       `the registry has its tarballs at another origin (${url.origin}), where the caller is not asked to go`,
     )
   return base + url.pathname.slice(start) + url.search
@@ -99,9 +99,9 @@ function assertGiven({ status, headers }: CallerAnswer, what: string): void {
     const challenge = headers['www-authenticate']
     throw new UpstreamRefusal(status, typeof challenge === 'string' ? { 'www-authenticate': challenge } : {})
   }
-  throw undecided(`the registry answered ${status} to the question for ${what}`)
+  throw undecidedPublication(`the registry answered ${status} to the question for ${what}`)
 }
 
-function undecided(why: string, cause?: unknown): GatewayError {
+function undecidedPublication(why: string, cause?: unknown): GatewayError {
   return new GatewayError('PREFLIGHT_UNDECIDED', `What this would change is not known: ${why}.`, { cause })
 }

@@ -109,14 +109,14 @@ export function readNpmRequest({
   const segments = withinRegistry(upstreamPath, basePath(route))
   if (segments === null)
     return { kind: 'unknown', why: 'the path is not one of the registry, or servers read it differently' }
-  const request = requestOf(method, scoped(segments))
-  const split = requestOf(method, scoped(splitSegments(segments)))
+  const request = npmRequest(method, scoped(segments))
+  const split = npmRequest(method, scoped(splitSegments(segments)))
   // To a server that decodes first, an encoded slash parts two segments.
   if (split.kind === 'unknown' || JSON.stringify(split) === JSON.stringify(request)) return request
   return { kind: 'unknown', why: 'the path is another request where its encoded slash is taken for a slash' }
 }
 
-function requestOf(method: string, segments: readonly string[]): NpmRequest {
+function npmRequest(method: string, segments: readonly string[]): NpmRequest {
   for (const row of ROWS) {
     if (row.methods !== '*' && !row.methods.split(' ').includes(method)) continue
     const names = matchSegments(row.path.split('/'), segments)

@@ -48,12 +48,12 @@ export interface ScmDialect {
   readonly name: string
 }
 
-export function passing(name: string): PassingAction {
+export function passingScmCall(name: string): PassingAction {
   return passingAction(name, httpRefusal)
 }
 
 /** The gateway answers: the call has no reading, or the route does not allow it. */
-export function refused(call: Call<ScmRoute>, name: string, message: string): Action {
+export function refusedScmCall(call: Call<ScmRoute>, name: string, message: string): Action {
   return stoppedAction(call, { name, message: `Preflight stopped this call: ${message}`, why: message }, httpRefusal)
 }
 

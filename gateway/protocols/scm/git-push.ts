@@ -7,7 +7,7 @@ import type { ScmRoute } from './settings.ts'
 import { ERRORS } from '../../errors/errors.ts'
 import type { Action, JudgedAction, ResourceCheck, Refusal } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
-import { isProtected, isProtectedTag, passing } from './action.ts'
+import { isProtected, isProtectedTag, passingScmCall } from './action.ts'
 import { tagTarget } from './checks.ts'
 import { branchOf, tagOf } from './request.ts'
 import { quickActionsIn } from './quick-actions.ts'
@@ -43,13 +43,13 @@ export function recognisePush(call: Call<ScmRoute>, host: string): Action {
   const repository = pushedTo(call) ?? ''
   const name = `push ${repository}`
   const { push } = call.route.scm
-  if (push === 'pass') return passing(name)
+  if (push === 'pass') return passingScmCall(name)
   const commands = commandsOf(call)
   if (commands === null) return stopped(call, name, 'its commands cannot be read')
   const { refs, options } = commands
   const landing = options.find((option) => !isHarmless(option))
   const guarded = landing === undefined ? refs.filter((ref) => isGuarded(call, ref)) : refs
-  if (guarded.length === 0 && landing === undefined) return passing(name)
+  if (guarded.length === 0 && landing === undefined) return passingScmCall(name)
   // A receipt names a branch.
   if (push === 'deny' || guarded.length === 0) return stopped(call, name, whyDenied(guarded, landing))
   return receiptedPush(

@@ -7,7 +7,7 @@ import type { ASTNode, DocumentNode, FieldNode, OperationDefinitionNode, Selecti
 import type { Call } from '../../calls/call.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 import { UnreadableIntent } from './intent.ts'
-import { requiredText, text, type Parameters } from './request.ts'
+import { requiredText, textOfParameter, type Parameters } from './request.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 
 /** A field of a mutation, by the name that the schema gives it, whatever the request calls it. */
@@ -24,7 +24,7 @@ export async function mutationsOf(parameters: Parameters): Promise<readonly Call
   const source = requiredText(parameters, 'query')
   const { parse } = await import('graphql/language')
   const document = parsed(() => parse(source, { maxTokens: 50_000, noLocation: true }))
-  const operation = chosen(document, text(parameters, 'operationName'))
+  const operation = chosen(document, textOfParameter(parameters, 'operationName'))
   if (operation.operation !== 'mutation') return []
   const variables = parameters['variables'] ?? {}
   if (!isJsonObject(variables)) throw new UnreadableIntent('The variables are no JSON object.')

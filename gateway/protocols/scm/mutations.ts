@@ -10,7 +10,7 @@ import { refuseOwnCheck } from './own-check.ts'
 import { refuseCommands } from './text-commands.ts'
 import type { EndpointGroup, ReceiptOperation } from './endpoints.ts'
 import type { Called } from './graphql.ts'
-import { text } from './request.ts'
+import { textOfParameter } from './request.ts'
 
 export interface MutationGroup extends Omit<EndpointGroup, 'endpoints'> {
   readonly mutations: readonly string[]
@@ -40,7 +40,7 @@ export function receiptOf(
   { platform, checkName }: { readonly platform: PlatformId; readonly checkName: string },
 ): ReceiptOperation | null {
   if (APPROVING.has(name)) {
-    const event = text(input, 'event')
+    const event = textOfParameter(input, 'event')
     if (event !== null && !COMMENTING.test(event)) return 'approve'
   }
   const effect = table.get(name)?.effect ?? 'administer'

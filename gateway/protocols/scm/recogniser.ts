@@ -10,7 +10,7 @@ import { fold, singleSegments } from '../../routing/path-reading.ts'
 import { isRead, basePath } from '../common/request-line.ts'
 import { mayMutate } from './graphql.ts'
 import { isGraphqlPath, overridesMethodInBody } from './request.ts'
-import { refused, type ScmDeps } from './action.ts'
+import { refusedScmCall, type ScmDeps } from './action.ts'
 import {
   endpointFor,
   mayOverrideInBody,
@@ -60,7 +60,7 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
       const recognise = segments === null || isPlainRead ? null : beside(segments)
       if (recognise !== null)
         return overridesMethodInBody(call)
-          ? refused(call, `${call.method} ${call.upstreamPath}`, METHOD_STATED_TWICE)
+          ? refusedScmCall(call, `${call.method} ${call.upstreamPath}`, METHOD_STATED_TWICE)
           : recognise(call, deps)
       return recogniseCall(call, tableFor(call, segments), deps)
     },

@@ -29,7 +29,7 @@ export function isGraphqlPath(segments: readonly string[]): boolean {
 }
 
 /** Members of query and body, by name. @throws UnreadableIntent where they contradict each other or have no single reading */
-export function parametersOf(call: Call<ScmRoute>): Parameters {
+export function requestParameters(call: Call<ScmRoute>): Parameters {
   const parameters: Record<string, unknown> = Object.create(null)
   const add = (name: string, value: unknown): void => {
     if (!PLAIN_NAME.test(name))
@@ -170,7 +170,7 @@ export function requestNumber(number: string | undefined, kind: 'pull' | 'merge'
 }
 
 /** @throws UnreadableIntent when the member is not a text */
-export function text(parameters: Parameters, name: string): string | null {
+export function textOfParameter(parameters: Parameters, name: string): string | null {
   const value = parameters[name]
   if (value === undefined || value === null || value === '') return null
   if (typeof value === 'string') return value
@@ -178,7 +178,7 @@ export function text(parameters: Parameters, name: string): string | null {
 }
 
 export function requiredText(parameters: Parameters, name: string): string {
-  const value = text(parameters, name)
+  const value = textOfParameter(parameters, name)
   if (value === null) throw new UnreadableIntent(`"${name}" is missing.`)
   return value
 }

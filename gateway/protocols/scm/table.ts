@@ -10,8 +10,8 @@ import { ScmError } from '../../scm/scm-error.ts'
 import {
   isProtected,
   isProtectedTag,
-  passing,
-  refused,
+  passingScmCall,
+  refusedScmCall,
   ScmAction,
   transportFor,
   type ScmDeps,
@@ -27,7 +27,7 @@ import { refuseCommands } from './text-commands.ts'
 import { callName, isRead, matchSegments } from '../common/request-line.ts'
 import { mayBeForm, overridesMethod } from '../common/method-override.ts'
 import { receipted } from './receipt.ts'
-import { overridesMethodInBody, parametersOf, type Parameters } from './request.ts'
+import { overridesMethodInBody, requestParameters, type Parameters } from './request.ts'
 
 /** A call that fits the path of a row. */
 export interface ScmCall {
@@ -91,23 +91,29 @@ export interface ScmTable {
 
 export async function recogniseCall(call: Call<ScmRoute>, table: ScmTable, deps: ScmDeps): Promise<Action> {
   const name = callName(call)
-  if (overridesMethod(call)) return refused(call, name, METHOD_STATED_TWICE)
+  if (overridesMethod(call)) return refusedScmCall(call, name, METHOD_STATED_TWICE)
   const hasReadings = singleSegments(call.upstreamPath) === null
   // One of them may be that of the GraphQL API, where some servers run a mutation whatever the method.
-  if (isRead(call.method) && !(hasReadings && mayMutate(call))) return passing(name)
+  if (isRead(call.method) && !(hasReadings && mayMutate(call))) return passingScmCall(name)
   if (hasReadings)
-    return refused(
+    return refusedScmCall(
       call,
       name,
       'servers read its path in different ways; write it without parameters (;), controls, escapes within escapes, and blanks or dots at the end of a name.',
     )
   if (isOtherCall(call, table))
-    return refused(call, name, 'its path is another call where an encoded slash, ? or # is taken for the sign itself.')
+    return refusedScmCall(
+      call,
+      name,
+      'its path is another call where an encoded slash, ? or # is taken for the sign itself.',
+    )
   try {
     const row = rowFor(call, table)
-    return row === null ? unjudged(call, name, table, deps) : await judged(call, name, { ...table, ...row }, deps)
+    return row === null
+      ? unjudgedEndpoint(call, name, table, deps)
+      : await judged(call, name, { ...table, ...row }, deps)
   } catch (error) {
-    if (error instanceof UnreadableIntent || error instanceof ScmError) return refused(call, name, error.message)
+    if (error instanceof UnreadableIntent || error instanceof ScmError) return refusedScmCall(call, name, error.message)
     throw error
   }
 }
@@ -116,7 +122,7 @@ export const METHOD_STATED_TWICE = 'its method is stated twice.'
 
 /** Passes unless a form in its body names another method. */
 function passingAsSent(call: Call<ScmRoute>, name: string): Action {
-  return overridesMethodInBody(call) ? refused(call, name, METHOD_STATED_TWICE) : passing(name)
+  return overridesMethodInBody(call) ? refusedScmCall(call, name, METHOD_STATED_TWICE) : passingScmCall(name)
 }
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -203,17 +209,22 @@ export function endpointFor(
   )
 }
 
-function unjudged(call: Call<ScmRoute>, name: string, table: ScmTable, { config }: Pick<ScmDeps, 'config'>): Action {
+function unjudgedEndpoint(
+  call: Call<ScmRoute>,
+  name: string,
+  table: ScmTable,
+  { config }: Pick<ScmDeps, 'config'>,
+): Action {
   const endpoint = endpointFor(call, table)
   if (endpoint === null)
     return table.located === null && isGitService(call)
-      ? passing(name)
+      ? passingScmCall(name)
       : receipted(call, { ...table, operation: 'administer', because: 'it is a write that is not known here' })
   const { effect, because } = endpoint
   if (effect.kind === 'receipt') return receipted(call, { ...table, operation: effect.operation, because })
-  if (effect.kind === 'texts') refuseCommands(table.dialect.platform, parametersOf(call))
+  if (effect.kind === 'texts') refuseCommands(table.dialect.platform, requestParameters(call))
   if (effect.kind === 'results')
-    refuseOwnCheck(config().scm.checks.name, [splitSegments(table.path), parametersOf(call)])
+    refuseOwnCheck(config().scm.checks.name, [splitSegments(table.path), requestParameters(call)])
   return passingAsSent(call, name)
 }
 
@@ -226,7 +237,7 @@ async function judged(call: Call<ScmRoute>, name: string, table: ScmTable & Foun
     const asker = transport()
     return asker.json(await asker.get(repository + path))
   }
-  const parameters = parametersOf(call)
+  const parameters = requestParameters(call)
   const intents = await allIntents(nameReadings(call, table, table), (one) =>
     row.intents({ call, repository, names: one, parameters, client, ask }),
   )
@@ -234,7 +245,7 @@ async function judged(call: Call<ScmRoute>, name: string, table: ScmTable & Foun
   if (intents.length === 0) return passingAsSent(call, name)
   const unpinned =
     call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
-  if (unpinned) return refused(call, name, 'it does not name its head commit, and this route requires it (sha).')
+  if (unpinned) return refusedScmCall(call, name, 'it does not name its head commit, and this route requires it (sha).')
   return new ScmAction(call, { ...dialect, name, prefix, intents: () => Promise.resolve(intents) }, deps)
 }
 

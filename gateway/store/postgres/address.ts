@@ -92,12 +92,12 @@ export function readPostgresUrl(url: string): Reading {
 }
 
 function hostsOf(list: string, port: string | null): PostgresAddress['hosts'] | null {
-  const [first, ...rest] = list.split(',').map((text) => hostOf(decodeURIComponent(text), port))
+  const [first, ...rest] = list.split(',').map((text) => postgresHost(decodeURIComponent(text), port))
   const others = rest.filter((host) => host !== null)
   return first === null || first === undefined || others.length < rest.length ? null : [first, ...others]
 }
 
-function hostOf(text: string, port: string | null): PostgresHost | null {
+function postgresHost(text: string, port: string | null): PostgresHost | null {
   const fallback = Number(port ?? DEFAULT_PORT)
   if (text.startsWith('/')) return { host: text, port: fallback }
   const [, six, name = '', own] = HOST.exec(text) ?? []

@@ -1,6 +1,6 @@
 /** Statements on API keys and sign-ups. */
 import { ROLES, type ApiKey, type ApiKeyChange, type ApiKeys } from '../api-keys.ts'
-import { integer, integerOrNull, oneOf, text, textList, textOrNull, type SqlRow } from './columns.ts'
+import { integer, integerOrNull, oneOf, text, textList, nullableText, type SqlRow } from './columns.ts'
 import { journal, journalRemoval } from './journal.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
@@ -176,7 +176,7 @@ function apiKey(row: SqlRow): ApiKey {
     createdAt: integer(row, 'created_at'),
     revokedAt: integerOrNull(row, 'revoked_at'),
     expiresAt: integerOrNull(row, 'expires_at'),
-    owner: textOrNull(row, 'owner'),
+    owner: nullableText(row, 'owner'),
     usedAt: integerOrNull(row, 'used_at'),
   }
 }

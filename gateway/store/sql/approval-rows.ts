@@ -1,7 +1,7 @@
 /** A request for approval as its row is read: with its requesters, its decision and its grants. */
 import type { ApprovalDecision, ApprovalRow } from '../approvals.ts'
 import type { Grant } from '../approvers.ts'
-import { integer, integerOrNull, oneOf, text, textList, textOrNull, storedTexts, type SqlRow } from './columns.ts'
+import { integer, integerOrNull, oneOf, text, textList, nullableText, storedTexts, type SqlRow } from './columns.ts'
 import { joinedTexts, pairsOf, type Sql } from './operation.ts'
 
 const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
@@ -16,19 +16,19 @@ export const selectApprovals = (sql: Sql): string => `
 export function approvalRow(row: SqlRow): ApprovalRow {
   const result = completionOf(row)
   const grants = grantsOf(row)
-  const requesters = textOrNull(row, 'requesters')
+  const requesters = nullableText(row, 'requesters')
   return {
     approvalId: text(row, 'approval_id'),
     key: text(row, 'key'),
     tenant: text(row, 'tenant'),
     decisionId: text(row, 'decision_id'),
-    route: textOrNull(row, 'route'),
-    operation: textOrNull(row, 'operation'),
-    environment: textOrNull(row, 'environment'),
-    repository: textOrNull(row, 'repository'),
-    branch: textOrNull(row, 'branch'),
-    pullRequest: textOrNull(row, 'pull_request'),
-    targetId: textOrNull(row, 'target_id'),
+    route: nullableText(row, 'route'),
+    operation: nullableText(row, 'operation'),
+    environment: nullableText(row, 'environment'),
+    repository: nullableText(row, 'repository'),
+    branch: nullableText(row, 'branch'),
+    pullRequest: nullableText(row, 'pull_request'),
+    targetId: nullableText(row, 'target_id'),
     inputFingerprint: text(row, 'input_fingerprint'),
     policyHash: text(row, 'policy_hash'),
     summary: text(row, 'summary'),
@@ -41,8 +41,8 @@ export function approvalRow(row: SqlRow): ApprovalRow {
     result,
     grants: grants.length === 0 && result?.state === 'granted' ? [{ by: result.by, groups: result.groups }] : grants,
     endedAt: integerOrNull(row, 'ended_at'),
-    openedIn: textOrNull(row, 'opened_in'),
-    decidedIn: textOrNull(row, 'settled_in'),
+    openedIn: nullableText(row, 'opened_in'),
+    decidedIn: nullableText(row, 'settled_in'),
   }
 }
 
@@ -63,7 +63,7 @@ function isCount(value: unknown): value is number {
 }
 
 function grantsOf(row: SqlRow): readonly Grant[] {
-  const pairs: unknown = JSON.parse(textOrNull(row, 'grants') ?? '[]')
+  const pairs: unknown = JSON.parse(nullableText(row, 'grants') ?? '[]')
   if (!Array.isArray(pairs)) throw new TypeError('the grants of an approval are not a list')
   return pairs.map((pair: unknown) => {
     const [by, groups]: readonly unknown[] = Array.isArray(pair) ? pair : []
@@ -73,7 +73,7 @@ function grantsOf(row: SqlRow): readonly Grant[] {
 }
 
 function completionOf(row: SqlRow): ApprovalDecision | null {
-  if (textOrNull(row, 'settled_state') === null) return null
+  if (nullableText(row, 'settled_state') === null) return null
   return {
     state: oneOf(DECIDED, row, 'settled_state'),
     by: text(row, 'settled_by'),

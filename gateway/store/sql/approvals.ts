@@ -12,7 +12,7 @@ import {
 import { isGrantedBy, type Grant } from '../approvers.ts'
 import { identitiesOf, OF_SIGN_IN } from './api-keys.ts'
 import { endBreakGlasses } from './break-glass.ts'
-import { integer, oneOf, ownersOf, text, textList, textOrNull, type SqlRow } from './columns.ts'
+import { integer, oneOf, ownersOf, text, textList, nullableText, type SqlRow } from './columns.ts'
 import { approvalRow, selectApprovals } from './approval-rows.ts'
 import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
 import { lockText, isIn, locked, read, write, type Operations, type Sql } from './operation.ts'
@@ -98,7 +98,7 @@ export const approvals: Operations<Approvals> = {
     )
     const approvalId = standing === undefined ? await insertApproval(sql, opening) : text(standing, 'approval_id')
     // A caller that uses a grant did not ask for it: only callers that joined a pending request are requesters.
-    if (opening.requester !== null && (standing === undefined || textOrNull(standing, 'settled_state') === null))
+    if (opening.requester !== null && (standing === undefined || nullableText(standing, 'settled_state') === null))
       await sql.run(
         'INSERT INTO approval_requesters (approval_id, audience) VALUES (?, ?) ON CONFLICT DO NOTHING',
         approvalId,
@@ -328,7 +328,7 @@ async function endApprovals(sql: Sql, at: number): Promise<readonly string[]> {
     at,
   )) {
     if (!(await endOne(sql, row, at))) continue
-    if (textOrNull(row, 'settled_state') !== null) continue
+    if (nullableText(row, 'settled_state') !== null) continue
     await recordNotice(sql, { ...noticeOn(row), kind: 'approval.expired', at })
     expired.push(text(row, 'approval_id'))
   }
@@ -342,7 +342,7 @@ async function endOne(sql: Sql, row: SqlRow, at: number): Promise<boolean> {
     `UPDATE approvals SET ended_at = ? WHERE approval_id = ? AND ended_at IS NULL AND coalesce(settled_state, '') = ?`,
     at,
     approvalId,
-    textOrNull(row, 'settled_state') ?? '',
+    nullableText(row, 'settled_state') ?? '',
   )
   if (ended === 1) await journal(sql, 'approval', approvalId)
   return ended === 1

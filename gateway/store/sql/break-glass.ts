@@ -1,6 +1,6 @@
 /** Statements on break-glass exceptions. A row is closed once, and counts its calls while it is open. */
 import type { BreakGlassExceptions, BreakGlassRow } from '../break-glass.ts'
-import { integer, integerOrNull, text, textOrNull, type SqlRow } from './columns.ts'
+import { integer, integerOrNull, text, nullableText, type SqlRow } from './columns.ts'
 import { journal } from './journal.ts'
 import { recordNotice } from './notifications.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
@@ -98,7 +98,7 @@ function exception(row: SqlRow): BreakGlassRow {
     openedBy: text(row, 'opened_by'),
     openedAt: integer(row, 'opened_at'),
     expiresAt: integer(row, 'expires_at'),
-    closedBy: textOrNull(row, 'closed_by'),
+    closedBy: nullableText(row, 'closed_by'),
     closedAt: integerOrNull(row, 'closed_at'),
     endedAt: integerOrNull(row, 'ended_at'),
     calls: integer(row, 'calls'),

@@ -9,7 +9,7 @@ import {
 } from '../calls.ts'
 import type { Violation } from '../../validation/message.ts'
 import { readCallText } from './call-text.ts'
-import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
+import { integer, oneOf, text, nullableText, type SqlRow, type SqlValue } from './columns.ts'
 import { ACTIONS } from './decisions.ts'
 import { CALL_COLUMNS, journalInsertedCalls, newestCall } from './journal.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
@@ -149,18 +149,18 @@ function storedCall(row: SqlRow): StoredCall {
   return {
     sequence: integer(row, 'sequence'),
     correlationId: text(row, 'correlation_id'),
-    traceId: textOrNull(row, 'trace_id'),
+    traceId: nullableText(row, 'trace_id'),
     isTraceSampled: row['trace_id'] !== null && row['trace_is_sampled'] === 1,
     tenant: text(row, 'tenant'),
-    decisionId: textOrNull(row, 'decision_id'),
+    decisionId: nullableText(row, 'decision_id'),
     route: text(row, 'route'),
     protocol: text(row, 'protocol'),
     action: text(row, 'action'),
     executionAction: oneOf(ACTIONS, row, 'execution_action'),
     enforced: integer(row, 'enforced') === 1,
     effect: row['effect'] === null ? null : oneOf(EFFECTS, row, 'effect'),
-    breakGlassId: textOrNull(row, 'break_glass_id'),
-    violations: storedViolations(textOrNull(row, 'violations')),
+    breakGlassId: nullableText(row, 'break_glass_id'),
+    violations: storedViolations(nullableText(row, 'violations')),
     at: integer(row, 'at'),
   }
 }

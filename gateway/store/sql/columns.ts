@@ -9,7 +9,7 @@ export function text(row: SqlRow, column: string): string {
   return value
 }
 
-export function textOrNull(row: SqlRow, column: string): string | null {
+export function nullableText(row: SqlRow, column: string): string | null {
   return row[column] === null ? null : text(row, column)
 }
 

@@ -8,7 +8,7 @@ import {
   type StoredDecision,
 } from '../decisions.ts'
 import { RefusedRowError } from '../store.ts'
-import { integer, oneOf, text, textOrNull, type SqlRow, type SqlValue } from './columns.ts'
+import { integer, oneOf, text, nullableText, type SqlRow, type SqlValue } from './columns.ts'
 import { lockText, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 import { addEvent, receiptStateOf } from './receipts.ts'
@@ -101,7 +101,7 @@ export const decisions: Operations<Decisions> = {
     )
     return rows.map((row) => ({
       period: integer(row, 'period'),
-      route: textOrNull(row, 'route'),
+      route: nullableText(row, 'route'),
       decision: oneOf(DECISIONS, row, 'decision'),
       count: integer(row, 'count'),
     }))
@@ -249,28 +249,28 @@ function decisionOrNull(row: SqlRow | undefined): StoredDecision | null {
 }
 
 export function stored(row: SqlRow): StoredDecision {
-  const key = textOrNull(row, 'idempotency_key')
-  const list = textOrNull(row, 'status_list')
+  const key = nullableText(row, 'idempotency_key')
+  const list = nullableText(row, 'status_list')
   return {
     decisionId: text(row, 'decision_id'),
     tenant: text(row, 'tenant'),
-    route: textOrNull(row, 'route'),
+    route: nullableText(row, 'route'),
     decision: oneOf(DECISIONS, row, 'decision'),
     executionAction: oneOf(ACTIONS, row, 'execution_action'),
-    operation: textOrNull(row, 'operation'),
-    environment: textOrNull(row, 'environment'),
-    repository: textOrNull(row, 'repository'),
+    operation: nullableText(row, 'operation'),
+    environment: nullableText(row, 'environment'),
+    repository: nullableText(row, 'repository'),
     fingerprint: text(row, 'fingerprint'),
     inputFingerprint: text(row, 'input_fingerprint'),
     evaluatedAt: integer(row, 'evaluated_at'),
     expiresAt: integer(row, 'expires_at'),
     supersessionKey: text(row, 'supersession_key'),
     envelope: text(row, 'envelope'),
-    response: textOrNull(row, 'response'),
+    response: nullableText(row, 'response'),
     idempotency: key === null ? null : { key, bodyDigest: text(row, 'body_digest') },
     statusPlace: list === null ? null : { list, index: integer(row, 'status_index') },
-    traceId: textOrNull(row, 'trace_id'),
-    receiptState: receiptStateOf(textOrNull(row, 'states')),
+    traceId: nullableText(row, 'trace_id'),
+    receiptState: receiptStateOf(nullableText(row, 'states')),
     sequence: integer(row, 'sequence'),
     previousHash: text(row, 'previous_hash'),
     hash: text(row, 'hash'),

@@ -3,7 +3,7 @@ import type { Approvers } from '../../../engine/internal.ts'
 import type { Delegation, DelegationEnd, DelegationRow } from '../approvals.ts'
 import { mayGrant, stillRequired, type Grant } from '../approvers.ts'
 import { identitiesOf } from './api-keys.ts'
-import { integer, integerOrNull, text, textList, textOrNull, type SqlRow } from './columns.ts'
+import { integer, integerOrNull, text, textList, nullableText, type SqlRow } from './columns.ts'
 import { journal } from './journal.ts'
 import type { Sql } from './operation.ts'
 
@@ -130,10 +130,10 @@ function delegationOf(row: SqlRow): DelegationRow {
     by: text(row, 'by_whom'),
     groups: textList(row, 'groups_of_delegation'),
     to: text(row, 'to_whom'),
-    approvalId: textOrNull(row, 'approval_id'),
+    approvalId: nullableText(row, 'approval_id'),
     reason: text(row, 'reason'),
     at: integer(row, 'at'),
     until: integer(row, 'until'),
-    ended: endedAt === null ? null : { at: endedAt, by: textOrNull(row, 'ended_by') ?? '' },
+    ended: endedAt === null ? null : { at: endedAt, by: nullableText(row, 'ended_by') ?? '' },
   }
 }

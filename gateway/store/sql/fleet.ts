@@ -1,6 +1,6 @@
 /** Statements on the processes that use the store. */
 import type { Fleet, FleetRow } from '../fleet.ts'
-import { integer, integerOrNull, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
+import { integer, integerOrNull, oneOf, text, nullableText, type SqlRow } from './columns.ts'
 import { read, write, type Operations } from './operation.ts'
 
 export const fleet: Operations<Fleet> = {
@@ -59,7 +59,7 @@ function fleetRow(row: SqlRow): FleetRow {
     proof: row['proof'] === null ? null : oneOf(PROOFS, row, 'proof'),
     tenant: text(row, 'tenant'),
     host: text(row, 'host'),
-    hub: textOrNull(row, 'hub'),
+    hub: nullableText(row, 'hub'),
     version: text(row, 'version'),
     tier: text(row, 'tier'),
     mode: row['mode'] === null ? null : oneOf(MODES, row, 'mode'),

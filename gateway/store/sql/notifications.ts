@@ -7,7 +7,7 @@ import {
   type Notice,
   type Notifications,
 } from '../notifications.ts'
-import { integer, integerOrNull, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
+import { integer, integerOrNull, oneOf, text, nullableText, type SqlRow } from './columns.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
 /** Notices that no gateway with channels takes; the newest stay. */
@@ -69,7 +69,7 @@ export const notifications: Operations<Notifications> = {
     )
     const claimed: ClaimedDelivery[] = []
     for (const found of rows) {
-      const row = { ...noticeDelivery(found), thread: textOrNull(found, 'thread') }
+      const row = { ...noticeDelivery(found), thread: nullableText(found, 'thread') }
       const won = await sql.run(
         'UPDATE deliveries SET next_at = ? WHERE id = ? AND next_at = ?',
         until,
@@ -143,6 +143,6 @@ function noticeDelivery(row: SqlRow): DeliveryRow {
     nextAt: integer(row, 'next_at'),
     deliveredAt: integerOrNull(row, 'delivered_at'),
     failedAt: integerOrNull(row, 'failed_at'),
-    problem: textOrNull(row, 'problem'),
+    problem: nullableText(row, 'problem'),
   }
 }

@@ -1,7 +1,7 @@
 /** Statements on the events that end a receipt, on the lists of their states, and on the public receipt keys. */
 import type { ReceiptState } from '../../../engine/internal.ts'
 import type { ReceiptEnd, Receipts, StatusLists, ReceiptKeyRow, ReceiptKeys } from '../receipts.ts'
-import { ownersOf, textOrNull, integer, text, integerOrNull, type SqlRow } from './columns.ts'
+import { ownersOf, nullableText, integer, text, integerOrNull, type SqlRow } from './columns.ts'
 import { isIn, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 
@@ -27,7 +27,7 @@ export const receipts: Operations<Receipts> = {
        FROM decisions d WHERE d.decision_id = ?`,
       decisionId,
     )
-    return row === undefined ? null : receiptStateOf(textOrNull(row, 'states'))
+    return row === undefined ? null : receiptStateOf(nullableText(row, 'states'))
   }),
 
   /** True for exactly one caller, and only while nothing else has ended the receipt. */

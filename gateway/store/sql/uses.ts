@@ -1,6 +1,6 @@
 /** Statements on observed use: counts by tool or operation and consumer, bounded, deleted after the window. */
 import type { Uses } from '../uses.ts'
-import { integer, text, textOrNull } from './columns.ts'
+import { integer, text, nullableText } from './columns.ts'
 import { read, write, type Operations, type Sql } from './operation.ts'
 
 /** Counts all consumers past the limit. */
@@ -22,8 +22,8 @@ export const uses: Operations<Uses> = {
     return rows.map((row) => ({
       artifact: text(row, 'artifact'),
       consumer: text(row, 'consumer'),
-      operation: textOrNull(row, 'operation'),
-      tool: textOrNull(row, 'tool'),
+      operation: nullableText(row, 'operation'),
+      tool: nullableText(row, 'tool'),
     }))
   }),
 

@@ -1,6 +1,6 @@
 /** Statements on deliveries of webhooks, and on the checks at commits. */
 import type { MergeCheck, WebhookDeliveryRow, WebhookQueue } from '../webhooks.ts'
-import { integer, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
+import { integer, oneOf, text, nullableText, type SqlRow } from './columns.ts'
 import { read, statement, write, type Operations } from './operation.ts'
 
 const PLATFORMS = ['scm_a', 'scm_b', 'scm_c'] as const satisfies readonly MergeCheck['platform'][]
@@ -190,10 +190,10 @@ function checkOf(row: SqlRow): MergeCheck {
     subject: text(row, 'subject'),
     tenant: text(row, 'tenant'),
     task: text(row, 'task'),
-    decisionId: textOrNull(row, 'decision_id'),
-    approvalId: textOrNull(row, 'approval_id'),
+    decisionId: nullableText(row, 'decision_id'),
+    approvalId: nullableText(row, 'approval_id'),
     report: text(row, 'report'),
-    shown: textOrNull(row, 'shown'),
+    shown: nullableText(row, 'shown'),
     at: integer(row, 'at'),
   }
 }

@@ -1,7 +1,7 @@
 /** Statements on monitoring windows. */
 import { RefusedRowError } from '../store.ts'
 import type { MonitoringWindowRow, Windows } from '../windows.ts'
-import { integer, integerOrNull, oneOf, text, textOrNull, type SqlRow } from './columns.ts'
+import { integer, integerOrNull, oneOf, text, nullableText, type SqlRow } from './columns.ts'
 import { read, statement, type Operations } from './operation.ts'
 
 const OBSERVERS = ['gateway', 'caller'] as const satisfies readonly MonitoringWindowRow['observer'][]
@@ -52,10 +52,10 @@ function window(row: SqlRow): MonitoringWindowRow {
     correlationId: text(row, 'correlation_id'),
     decisionId: text(row, 'decision_id'),
     tenant: text(row, 'tenant'),
-    route: textOrNull(row, 'route'),
+    route: nullableText(row, 'route'),
     observer: oneOf(OBSERVERS, row, 'observer'),
     openedAt: integer(row, 'opened_at'),
     closedAt: integerOrNull(row, 'closed_at'),
-    outcome: textOrNull(row, 'outcome'),
+    outcome: nullableText(row, 'outcome'),
   }
 }

@@ -39,7 +39,7 @@ export function createSyslogReceiver(config: SyslogConfig): Receiver {
       } catch (error) {
         socket?.destroy()
         socket = null
-        return refused(error)
+        return undelivered(error)
       }
     },
     close() {
@@ -51,7 +51,7 @@ export function createSyslogReceiver(config: SyslogConfig): Receiver {
   }
 }
 
-function refused(error: unknown): Delivered {
+function undelivered(error: unknown): Delivered {
   const reason = error instanceof Error ? error.message : String(error)
   const problem = `the syslog receiver was not reached (${reason}); entries wait in the spool`
   return { kind: 'refused', problem, retryAfter: null, isTooLarge: false }
