@@ -72,7 +72,7 @@ function hits(views: readonly BaselineView[], words: readonly string[]): Markup 
     caption: 'Operations and tools that match',
     columns: [
       ['Operation or tool', ''],
-      ['Contract', 'tight'],
+      ['Contract', ''],
     ],
     rows: found.slice(0, SHOWN_HITS).map(({ route, part }) => [
       html`<a href="${contractAddress(route)}?q=${encodeURIComponent(part.name)}"><code>${part.name}</code></a>

@@ -29,14 +29,13 @@ html { font: 400 .875rem/1.5 var(--sans); background: var(--bg); color: var(--te
 body { margin: 0; min-height: 100vh; }
 h1, h2, h3, p, dl, dd, ul, ol, figure, pre, fieldset { margin: 0; padding: 0; }
 ul, ol { list-style: none; }
-h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 650; letter-spacing: -.015em; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 650; letter-spacing: -.015em; }
 h2 { font-size: 1rem; line-height: 1.4; font-weight: 650; letter-spacing: -.005em; }
 h3 { font-size: .875rem; font-weight: 650; }
 small, .small { font-size: .8125rem; }
 a { color: var(--accent); text-decoration: underline; text-decoration-color: color-mix(in srgb, var(--accent) 35%, transparent); text-underline-offset: .18em; }
 a:hover { text-decoration-color: currentColor; }
 code, pre, .mono { font-family: var(--mono); font-size: .8125rem; }
-code { overflow-wrap: anywhere; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 .skip { position: absolute; left: var(--s4); top: -4rem; background: var(--accent); color: var(--accent-ink); padding: var(--s2) var(--s4); border-radius: var(--radius); z-index: 9; }
 .skip:focus { top: var(--s4); }
@@ -60,7 +59,7 @@ code { overflow-wrap: anywhere; }
 .who strong { font-weight: 600; overflow-wrap: anywhere; }
 .who button { justify-self: start; margin-top: var(--s2); }
 
-main { padding: var(--s6) var(--s6) var(--s7); max-width: 84rem; width: 100%; display: grid; gap: var(--s6); align-content: start; grid-template-columns: minmax(0, 1fr); }
+main { overflow-wrap: anywhere; padding: var(--s6) var(--s6) var(--s7); max-width: 84rem; width: 100%; display: grid; gap: var(--s6); align-content: start; grid-template-columns: minmax(0, 1fr); }
 .head { display: grid; gap: var(--s2); }
 .head .row { display: flex; flex-wrap: wrap; gap: var(--s2) var(--s3); align-items: center; }
 .crumbs { font-size: .8125rem; color: var(--muted); }
@@ -92,34 +91,33 @@ a.tile:hover { background: var(--raised); }
 table { border-collapse: collapse; width: 100%; }
 .scroll { overflow-x: auto; }
 th { text-align: left; font-size: .75rem; font-weight: 600; color: var(--muted); padding: var(--s2) var(--s4); border-bottom: 1px solid var(--line); white-space: nowrap; }
-td { padding: .625rem var(--s4); border-bottom: 1px solid var(--line); vertical-align: top; }
+td { min-width: 7rem; padding: .625rem var(--s4); border-bottom: 1px solid var(--line); vertical-align: top; }
+td.number { min-width: 0; white-space: nowrap; }
 tr:last-child > td { border-bottom: 0; }
 tbody tr:hover { background: var(--raised); }
 td button, td .button { min-height: 1.875rem; padding: .1875rem .625rem; font-size: .8125rem; }
 td form + form { margin-top: var(--s1); }
 td form { display: inline-grid; }
 td form.actions { display: inline-flex; flex-wrap: nowrap; gap: var(--s2); }
-td.tight, th.tight { width: 1%; white-space: nowrap; }
+td.tight, th.tight { width: 1%; min-width: 0; white-space: nowrap; }
 th.number { text-align: right; }
 
 .list > li { border-bottom: 1px solid var(--line); }
 .list > li:last-child { border-bottom: 0; }
 .entry { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: var(--s1) var(--s4); padding: var(--s4) var(--s5); color: inherit; text-decoration: none; }
 a.entry:hover { background: var(--raised); }
-.entry strong { font-weight: 600; overflow-wrap: anywhere; }
+.entry strong { font-weight: 600; }
 .entry .meta { grid-column: 1 / -1; color: var(--muted); font-size: .8125rem; display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); }
-.meta span { overflow-wrap: anywhere; }
 
 .facts { display: grid; grid-template-columns: minmax(6.5rem, max-content) minmax(0, 1fr); gap: var(--s2) var(--s4); }
 .facts dt { color: var(--muted); }
-.facts dd { overflow-wrap: anywhere; }
 .rail .facts { grid-template-columns: minmax(0, 1fr); gap: 0; }
 .rail .facts dd { margin-bottom: var(--s3); }
 .rail .facts dd:last-child { margin-bottom: 0; }
 
 .finding { padding: var(--s4) var(--s5); display: grid; gap: var(--s3); border-top: 1px solid var(--line); grid-template-columns: minmax(0, 1fr); }
 .finding:first-of-type { border-top: 0; }
-.finding > .what { font-weight: 600; overflow-wrap: anywhere; }
+.finding > .what { font-weight: 600; }
 .finding .where { color: var(--muted); font-size: .8125rem; display: flex; flex-wrap: wrap; gap: var(--s1) var(--s3); }
 .level { display: flex; gap: var(--s3); align-items: center; padding: var(--s3) var(--s5); border-bottom: 1px solid var(--line); background: var(--raised); }
 .level:not(:first-child) { border-top: 1px solid var(--line); }
@@ -130,16 +128,16 @@ a.entry:hover { background: var(--raised); }
 pre { padding: var(--s3); border-radius: 6px; background: var(--raised); overflow-x: auto; line-height: 1.55; white-space: pre; }
 pre.before { background: var(--bad-soft); }
 pre.after { background: var(--good-soft); }
-pre.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
+pre.wrap { white-space: pre-wrap; }
 .diff { table-layout: fixed; font-family: var(--mono); font-size: .75rem; line-height: 1.6; }
-.diff td { padding: 0 var(--s2); border: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.diff td { min-width: 0; padding: 0 var(--s2); border: 0; white-space: pre-wrap; }
 .diff td.line { width: 3.5rem; text-align: right; color: var(--muted); user-select: none; }
 .diff td.gone { background: var(--bad-soft); }
 .diff td.new { background: var(--good-soft); }
 .diff tr:hover { background: none; }
 .diff tr.gap td { color: var(--muted); background: var(--raised); padding: var(--s1) var(--s3); font-family: var(--sans); }
 
-.change { font-family: var(--mono); font-size: .8125rem; display: flex; flex-wrap: wrap; gap: var(--s1) var(--s2); align-items: baseline; overflow-wrap: anywhere; }
+.change { font-family: var(--mono); font-size: .8125rem; display: flex; flex-wrap: wrap; gap: var(--s1) var(--s2); align-items: baseline; }
 del, ins { text-decoration: none; padding: 0 .375rem; border-radius: 4px; white-space: pre-wrap; }
 del { background: var(--bad-soft); color: var(--bad); }
 ins { background: var(--good-soft); color: var(--good); }
@@ -148,17 +146,16 @@ ins { background: var(--good-soft); color: var(--good); }
 .search button { flex: none; }
 .part { padding: var(--s3) var(--s5); border-bottom: 1px solid var(--line); }
 .part:last-child { border-bottom: 0; }
-.part > summary { width: auto; color: inherit; overflow-wrap: anywhere; }
+.part > summary { width: auto; color: inherit; }
 .part h3 { margin: var(--s3) 0 var(--s2); }
 .fields { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 2fr); gap: var(--s1) var(--s4); }
-.fields dt, .fields dd { overflow-wrap: anywhere; }
 .required { color: var(--bad); font-size: .75rem; font-weight: 600; }
 code.whole { grid-column: 1 / -1; background: var(--raised); padding: var(--s2) var(--s3); border-radius: 6px; white-space: pre-wrap; }
 textarea.pack { font-family: var(--mono); font-size: .8125rem; min-height: 8rem; }
 details > summary { cursor: pointer; color: var(--accent); width: fit-content; }
 details[open] > summary { margin-bottom: var(--s2); }
 .plain { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s2); }
-.plain > li { overflow-wrap: anywhere; padding: 0 .4375rem; border: 1px solid var(--line); border-radius: 5px; }
+.plain > li { padding: 0 .4375rem; border: 1px solid var(--line); border-radius: 5px; }
 .none { color: var(--muted); font-family: var(--sans); }
 
 form { display: grid; gap: var(--s4); }
@@ -208,7 +205,7 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
 .timeline > li { display: grid; grid-template-columns: 1rem minmax(0, 1fr); gap: 0 var(--s3); padding-bottom: var(--s4); position: relative; }
 .timeline > li::before { content: ""; width: .5rem; height: .5rem; border-radius: 50%; background: var(--line-strong); margin: .4rem 0 0 .25rem; }
 .timeline > li:not(:last-child)::after { content: ""; position: absolute; left: .4375rem; top: 1.125rem; bottom: -.25rem; width: 1px; background: var(--line); }
-.timeline > li > div { display: grid; gap: 0; overflow-wrap: anywhere; }
+.timeline > li > div { display: grid; gap: 0; }
 
 .gate { min-height: 100vh; display: grid; place-items: center; padding: var(--s4); }
 .gate .card { width: 100%; max-width: 25rem; padding: var(--s6); display: grid; gap: var(--s5); }
@@ -246,7 +243,7 @@ button.quiet:hover { color: var(--text); text-decoration: underline; }
   .rows tbody { display: block; }
   .rows tr { display: flex; flex-wrap: wrap; gap: var(--s1) var(--s4); padding: var(--s3) var(--s4); border-bottom: 1px solid var(--line); }
   .rows tr:last-child { border-bottom: 0; }
-  .rows td { display: block; width: auto; min-width: 0; max-width: 100%; padding: 0; border: 0; text-align: left; overflow-wrap: anywhere; }
+  .rows td { display: block; width: auto; min-width: 0; max-width: 100%; padding: 0; border: 0; text-align: left; white-space: normal; }
   .rows td::before { content: attr(data-label); color: var(--muted); font-size: .8125rem; margin-right: var(--s2); }
   .rows td:has(form) { display: flex; align-items: center; }
   .rows td:first-child { flex-basis: 100%; }
