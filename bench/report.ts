@@ -9,7 +9,7 @@ export interface Check {
   readonly measured: number
 }
 
-/** What a section brings: its tables and notes as markdown, and the ratios that are held against thresholds. */
+/** What a section brings: its tables and notes as markdown, and the ratios that are compared with thresholds. */
 export interface Section {
   readonly markdown: string
   readonly checks: readonly Check[]

@@ -147,14 +147,14 @@ const OVERVIEW: Dashboard = {
         },
         {
           title: 'Clients that disconnected',
-          description: 'Calls whose client went away before the answer was whole.',
+          description: 'Calls whose client disconnected before the answer was complete.',
           unit: 'reqps',
           queries: one('{{route}}', rate('preflight_client_aborts_total', 'route', ROUTE)),
         },
         {
           title: 'Pull requests',
           description:
-            'Deliveries of webhooks, the checks that they lead to, and attested change sets held against the platform.',
+            'Deliveries of webhooks, the checks that they lead to, and attested change sets compared with the platform.',
           unit: 'short',
           queries: [
             { expr: rate('preflight_webhook_deliveries_total', 'platform, result'), legend: '{{platform}} {{result}}' },

@@ -26,7 +26,7 @@ const upstreams = createUpstreams(() => {
 const tunnels = createTunnels(createMetrics())
 const server = createServer()
 server.on('upgrade', (request, client, head) => {
-  if (!(client instanceof Socket)) throw new TypeError('the client is no socket')
+  if (!(client instanceof Socket)) throw new TypeError('the client is not a socket')
   const upgrade = takeUpgrade(request, client, head)
   const { rawHeaders, headers } = sentHead(request, {
     trafficPath: 'reverse',

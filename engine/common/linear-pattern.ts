@@ -21,7 +21,7 @@ const MAX_PROGRAM = 10_000
 export function compileLinearPattern(source: string, maxLength = MAX_PATTERN): Result<LinearPattern> {
   if (source.length > maxLength) return unusablePattern(`it has ${source.length} characters, more than ${maxLength}`)
   try {
-    // Its syntax is held against ECMA-262 first; making the expression does not run it.
+    // Its syntax is compared with ECMA-262 first; making the expression does not run it.
     void new RegExp(source, 'u')
     const program = RE2JS.compile(RE2JS.translateRegExp(linearForm(source)))
     const size = program.programSize()

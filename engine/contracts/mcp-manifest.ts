@@ -68,7 +68,7 @@ function isTool(value: unknown): boolean {
 export function readMcpManifest({ root, locate }: SourceDocument): Result<McpManifest> {
   const unwrapped = unwrapManifest(root)
   if (unwrapped === null)
-    return manifestFault(locate, { value: root, at: ROOT, document: '' }, 'it is no object and no list')
+    return manifestFault(locate, { value: root, at: ROOT, document: '' }, 'it is neither an object nor a list')
   const { session } = unwrapped
   const lists: Record<McpList, McpItems | null> = {
     tools: null,
@@ -130,7 +130,7 @@ function readList(list: McpList, found: Located, locate: Locate): Result<McpItem
     }
     const schema = list === 'tools' ? value['inputSchema'] : undefined
     if (schema !== undefined && !isRecord(schema))
-      return manifestFault(locate, item, 'the inputSchema of a tool is no object')
+      return manifestFault(locate, item, 'the inputSchema of a tool is not an object')
     items.set(name, { ...item, value, name })
   }
   return ok(items)

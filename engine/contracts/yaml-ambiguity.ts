@@ -110,12 +110,12 @@ export function objectAmbiguity(parsed: ParsedYaml): Ambiguity | null {
   return firstPlace(parsed, ({ event, isKey }) => {
     if ('tagStart' in event && event.tagStart !== -1) return 'it has a tag (!)'
     if (event.type === EVENT_ID.ALIAS) return isKey ? 'an alias stands for a key' : null
-    if (isKey && event.type !== EVENT_ID.SCALAR) return 'a key is no text'
+    if (isKey && event.type !== EVENT_ID.SCALAR) return 'a key is not a text'
     if (event.type !== EVENT_ID.SCALAR || !isPlainScalar(event)) return null
     const text = keyText(parsed, event)
     if (isKey && text === '<<') return 'it has a merge key (<<)'
     if (isKey && (KEYWORD.test(text) || JSON_NUMBER.test(text)))
-      return `the plain key ${text || '(empty)'} is no text to all readers`
+      return `the plain key ${text || '(empty)'} is not a text to all readers`
     const isTwofold = WORD.test(text) || text === '=' || NUMBER.test(text) || UNUSUAL.test(text)
     return isTwofold ? `the plain ${text} is read in two ways, by YAML 1.1 and by YAML 1.2` : null
   })

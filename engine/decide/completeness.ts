@@ -39,7 +39,7 @@ export type ChangeSetOrigin =
       readonly problem: Problem | null
     }
 
-/** What callers attested for the same commits, held against the list that the gateway made. */
+/** What callers attested for the same commits, compared with the list that the gateway made. */
 export type Reconciliation =
   | { readonly result: 'CROSS_VERIFIED' }
   /** `difference`: one sentence that names what differs. */

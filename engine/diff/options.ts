@@ -30,7 +30,7 @@ export function walkOptionsOf(options: FormatOptions): Result<WalkOptions> {
   if (strange !== undefined) {
     return fail({
       code: 'INVALID_INPUT',
-      message: `The option attributes names \`${strange}\`, which is no extension member: their names start with \`x-\`.`,
+      message: `The option attributes names \`${strange}\`, which is not an extension member: their names start with \`x-\`.`,
     })
   }
   const [included, excluded] = [match.value, unmatch.value]

@@ -42,7 +42,7 @@ function isCallable(value: unknown): value is Callable {
 export function guardedTool(name: string, tool: unknown, guard: Guard): unknown {
   if (isCallable(tool)) return Object.freeze(guardedCallable(name, tool, guard, null))
   if (typeof tool !== 'object' || tool === null || !(hasRunner(tool) || hasRunner(Reflect.get(tool, 'function'))))
-    throw new TypeError(`The tool ${name} is no function and has none of ${RUNNERS.join(', ')} to run it.`)
+    throw new TypeError(`The tool ${name} is not a function and has none of ${RUNNERS.join(', ')} to run it.`)
   return withMembers(tool, (member, run, owner) =>
     isRunner(member) ? guardedCallable(name, run, guard, { tool: owner, member }) : null,
   )

@@ -47,7 +47,7 @@ export function fileMistakes(artifact: Carrier): readonly FileMistake[] {
   const document = documentName(artifact)
   return paths.flatMap((written): readonly FileMistake[] => {
     const name = referencedName(written, artifact)
-    if (name === null) return [{ path: written, message: `is no name of a file; write ${PATH_FORM}` }]
+    if (name === null) return [{ path: written, message: `is not a name of a file; write ${PATH_FORM}` }]
     const other = meant.get(name)
     meant.set(name, written)
     if (other !== undefined) return [{ path: written, message: `is the same file as ${JSON.stringify(other)}` }]
@@ -57,7 +57,7 @@ export function fileMistakes(artifact: Carrier): readonly FileMistake[] {
     if (typeof file === 'object' && file.before === undefined && file.after === undefined)
       return [{ path: written, message: 'has no text; give it as text, or as {before, after} where it differs' }]
     if (type === 'protobuf' && !name.endsWith('.proto'))
-      return [{ path: written, message: 'is no protobuf file: its name must end with .proto' }]
+      return [{ path: written, message: 'is not a protobuf file: its name must end with .proto' }]
     return []
   })
 }

@@ -175,7 +175,7 @@ function compilePackRules(entries: MeaningfulParts['rules'], packMode: PolicyMod
     if (RESERVED.has(id))
       problems.push({
         code: CODE,
-        message: `rule id ${id} is the name of a demand of packs; take another`,
+        message: `rule id ${id} is reserved for the requirements of packs; use another`,
         pointer: `${pointer}/id`,
       })
     seen.add(id)

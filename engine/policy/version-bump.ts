@@ -34,7 +34,7 @@ function stepFault(id: string, { base, head }: Versions, groups: readonly Findin
   if (!base || !head) return `${requirement}, and the ${base ? 'head' : 'base'} states no version`
   const [before, after] = [parseSemanticVersion(base), parseSemanticVersion(head)]
   if (before === null || after === null)
-    return `${requirement}; ${before === null ? base : head} is no semantic version, so it is unknown whether it was raised`
+    return `${requirement}; ${before === null ? base : head} is not a semantic version, so it is unknown whether it was raised`
   const taken = takenStep(before, after)
   if (STEPS.indexOf(taken) >= STEPS.indexOf(inEarlyDays(before, after) ? earlyStep(needed) : needed)) return null
   return `${requirement}; it went from ${base} to ${head}`

@@ -43,7 +43,7 @@ export async function handOver(
   deps: DelegationDeps,
 ): Promise<DelegationRow> {
   const { store, logger, now } = deps
-  if (groups.length === 0) throw wrong('/to', 'You are in no group of approvers, so there is nothing to hand over.')
+  if (groups.length === 0) throw wrong('/to', 'You are in no group of approvers, so there is nothing to delegate.')
   if ((await store.apiKeys.identities(by)).includes(to)) throw wrong('/to', 'This is you. Choose another approver.')
   await assertApprover(to, tenant, deps)
   const at = now()
@@ -64,7 +64,7 @@ export async function handOver(
   const fields = { delegation_id: delegationId, by, to, groups, until: new Date(until).toISOString() }
   logger.info(
     { event: 'approval.delegated', ...fields, ...(approvalId !== null && { approval_id: approvalId }) },
-    'an approver handed over the right to grant',
+    'an approver delegated the right to grant',
   )
   return { ...delegation, ended: null }
 }

@@ -195,7 +195,7 @@ export function momentOf(args: Arguments, name: string): number | undefined {
   if (text === undefined) return undefined
   const moment = Date.parse(text)
   if (Number.isNaN(moment))
-    throw new UsageError(`--${name} ${JSON.stringify(text)} is no time; write 2026-01-31 or 2026-01-31T12:00:00Z`)
+    throw new UsageError(`--${name} ${JSON.stringify(text)} is not a time; write 2026-01-31 or 2026-01-31T12:00:00Z`)
   return moment
 }
 

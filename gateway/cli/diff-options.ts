@@ -80,7 +80,7 @@ export function compareOptionsOf(args: Arguments): CompareOptions {
 function statedAttributes(names: readonly string[]): CompareOptions['attributes'] {
   const strange = names.find((name) => !name.startsWith('x-'))
   if (strange !== undefined) {
-    throw new UsageError(`--attribute ${JSON.stringify(strange)} is no extension member: their names start with x-`)
+    throw new UsageError(`--attribute ${JSON.stringify(strange)} is not an extension member: their names start with x-`)
   }
   return names.length === 0 ? undefined : names
 }

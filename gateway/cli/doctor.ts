@@ -21,7 +21,7 @@ import { jsonOrNull, recordIn } from '../json/unchecked-json.ts'
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Say what is wrong with this installation, and what to do.',
+  summary: 'Report what is wrong with this installation, and what to do.',
   operands: '',
   operandCount: [0, 0],
   options: PLACE_OPTIONS,
@@ -128,7 +128,7 @@ function deskFindings({ environment }: CommandIo): readonly DoctorFinding[] {
   return [
     isOpen
       ? problem(`other users can enter ${home.folder}: chmod 700 ${home.folder}`)
-      : good(`${home.folder} is yours alone`),
+      : good(`${home.folder} can be read by this user only`),
     ...(fault === null ? [] : [problem(`the last daemon did not start: ${fault}`)]),
     daemonFinding(existsSync(home.process) ? jsonOrNull(readRegularFile(home.process, 'utf8')) : null),
   ]

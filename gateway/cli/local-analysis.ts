@@ -63,7 +63,7 @@ function artifactOf(value: unknown, index: number): Artifact {
   const named = typeof type === 'string' ? canonicalArtifactType(type) : null
   if (typeof id !== 'string' || named === null || typeof before !== 'string' || typeof after !== 'string')
     throw new UsageError(`artifacts[${index}] needs id, type, before and after; type is a type that the gateway knows`)
-  if (path !== undefined && typeof path !== 'string') throw new UsageError(`artifacts[${index}].path is no text`)
+  if (path !== undefined && typeof path !== 'string') throw new UsageError(`artifacts[${index}].path is not a text`)
   if (!isFiles(files))
     throw new UsageError(`artifacts[${index}].files holds texts by path, or {before, after} where they differ`)
   const artifact = { id, type: named, before, after, ...(path !== undefined && { path }), ...(files && { files }) }

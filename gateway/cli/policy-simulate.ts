@@ -114,7 +114,7 @@ function simulatedAnswerText(answer: Static<typeof SimulateAnswer>): string {
     ...answer.matched_rules.map(({ rule, decision, findings, comparison_rules: found }) =>
       `${decision}  ${rule === 'none' ? 'no rule' : `rule ${rule}`}: ${findings} findings  ${found.join(', ')}`.trimEnd(),
     ),
-    'Simulated: this is no permission.',
+    'Simulated: this is not a permission.',
   ]
     .map(printable)
     .join('\n')
@@ -166,7 +166,8 @@ async function simulationInput(policy: CompiledPolicy, args: Arguments, io: Comm
 function evaluationTime(args: Arguments): number {
   const text = args.value('at')
   const moment = text === undefined ? Date.now() : Date.parse(text)
-  if (Number.isNaN(moment)) throw new UsageError(`--at ${JSON.stringify(text)} is no time; write 2026-12-24T12:00:00Z`)
+  if (Number.isNaN(moment))
+    throw new UsageError(`--at ${JSON.stringify(text)} is not a time; write 2026-12-24T12:00:00Z`)
   return Math.floor(moment / 1000)
 }
 
@@ -222,7 +223,7 @@ function simulationText(view: SimulationView): string {
     view.summary,
     ...view.degraded_reasons.map(({ code, message }) => `! ${code}: ${message}`),
     ...(view.explanation === undefined ? rulingLines(view) : explanationLines(view.explanation)),
-    'Simulated: this is no permission.',
+    'Simulated: this is not a permission.',
   ].join('\n')
 }
 

@@ -98,7 +98,7 @@ const simulateCommand: Command = {
 
 const explain: Command = {
   name: 'explain',
-  summary: 'Say in plain words why a policy decides so: on a change, on a stored decision, on test cases.',
+  summary: 'Explain why a policy decides as it does: on a change, on a stored decision, on test cases.',
   operands: '[PACK BEFORE AFTER | DECISION_ID | PACK]',
   operandCount: [0, 3],
   options: [

@@ -20,7 +20,7 @@ import { readServing, type ServingGateway } from '../listen/local-access.ts'
 export const URL_OPTION: OptionSpec = {
   name: 'url',
   value: 'URL',
-  help: 'API of a running gateway; else PREFLIGHT_URL, else the data directory.',
+  help: 'API of a running gateway; else PREFLIGHT_URL.',
 }
 const KEY_OPTION: OptionSpec = {
   name: 'key-file',
@@ -31,7 +31,11 @@ const KEY_OPTION: OptionSpec = {
 /** A running gateway. */
 export const GATEWAY_OPTIONS: readonly OptionSpec[] = [URL_OPTION, KEY_OPTION]
 /** A running gateway, or the data directory of one. */
-export const SITE_OPTIONS: readonly OptionSpec[] = [...GATEWAY_OPTIONS, ...PLACE_OPTIONS]
+export const SITE_OPTIONS: readonly OptionSpec[] = [
+  { ...URL_OPTION, help: 'API of a running gateway; else PREFLIGHT_URL, else the data directory.' },
+  KEY_OPTION,
+  ...PLACE_OPTIONS,
+]
 
 /** Who is recorded when a command changes a data directory. */
 export function localUser(): string {

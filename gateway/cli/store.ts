@@ -81,7 +81,7 @@ function copyPlace(option: 'from' | 'to', args: Arguments, io: CommandIo): strin
   }
   if (isPostgresUrl(given)) return given
   if (FILE_URL.test(given)) return given.replace(FILE_URL, '')
-  throw new UsageError(`--${option} is no store: write sqlite:FILE or postgres://USER@HOST:5432/DATABASE`)
+  throw new UsageError(`--${option} is not a store: write sqlite:FILE or postgres://USER@HOST:5432/DATABASE`)
 }
 
 function sourceAt(place: string): Promise<Source> {

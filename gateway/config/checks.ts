@@ -160,7 +160,7 @@ function checkStore({ store }: Config): readonly LocatedMistake[] {
         ]
       : store.listen_url === undefined || isPostgresUrl(store.listen_url)
         ? urlMistakes('/store/listen_url', store.listen_url)
-        : [mistakeAt('/store/listen_url', 'it is no PostgreSQL URL', 'write postgres://USER@HOST:PORT/DATABASE')]),
+        : [mistakeAt('/store/listen_url', 'it is not a PostgreSQL URL', 'write postgres://USER@HOST:PORT/DATABASE')]),
   ]
 }
 

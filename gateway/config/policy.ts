@@ -86,6 +86,6 @@ function missingPack(name: string, directory: string, reason: string): Mistake {
     place: `policy ${name}`,
     path: 'policy',
     message: `there is no policy pack named "${name}"`,
-    fix: `${guess === null ? '' : `did you mean "${guess}"? `}Shipped: ${SHIPPED_PACKS.join(', ')}; a path such as ./pack.yaml names your own`,
+    fix: `${guess === null ? '' : `did you mean "${guess}"? `}shipped packs are ${SHIPPED_PACKS.join(', ')}; name a file with its path, such as ./pack.yaml`,
   }
 }

@@ -199,7 +199,7 @@ export const WEAKENING: Readonly<Record<string, Weakening>> = lookupTable({
   'scm.checks.name': changed('the check that a branch requires may have the name before'),
   'scm.checks.tenant': changed('bindings of another tenant count'),
   'scm.checks.environment': changed('the policy may have rules for the environment before'),
-  'scm.checks.give_up': never('a check that is given up is no success'),
+  'scm.checks.give_up': never('a check that is given up is not a success'),
   'scm.gitlab.api': changed('another server defines the change'),
   'scm.bitbucket.api': changed('another server defines the change'),
   'scm.contracts.types': LESS,

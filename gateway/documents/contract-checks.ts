@@ -91,7 +91,7 @@ export function checkContractOrigins({ routes }: RoutesConfig, habitsOf: Contrac
     const unfit = origins.flatMap((origin, position) =>
       URL.canParse(origin)
         ? []
-        : [mistakeAt(`${place}/${position}`, `${JSON.stringify(origin)} is no origin`, 'write https://HOST')],
+        : [mistakeAt(`${place}/${position}`, `${JSON.stringify(origin)} is not an origin`, 'write https://HOST')],
     )
     const hasAddress = [baseline, current].some((source) => source !== undefined && 'url' in source)
     if (origins.length === 0 || hasAddress || habitsOf(protocol).namesAddresses === true) return unfit
@@ -104,7 +104,7 @@ export function checkContractOrigins({ routes }: RoutesConfig, habitsOf: Contrac
 function notAround(source: ContractSource | undefined): string | null {
   if (source === undefined || !('file' in source) || source.root === undefined) return null
   const { file, root } = source
-  if (statsOf(root)?.isDirectory() !== true) return `${root} is no folder`
+  if (statsOf(root)?.isDirectory() !== true) return `${root} is not a folder`
   return file.startsWith(root.endsWith(sep) ? root : root + sep) ? null : `${file} is not in ${root}`
 }
 

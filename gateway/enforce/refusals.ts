@@ -49,7 +49,7 @@ export function stoppedReply(
 export function unmonitored(call: Call, action: JudgedAction, { resource, verdict }: ResourceVerdict): Reply {
   const refusal: Refusal = {
     code: 'MONITORING_UNWIRED',
-    message: `MONITORING_UNWIRED: ${resource.name} may only go on under monitoring, and no telemetry sink takes events now.`,
+    message: `MONITORING_UNWIRED: ${resource.name} must be monitored, and no telemetry sink takes events now.`,
     correlationId: call.correlationId,
     // The envelope permits the call and holds a receipt that would authorize it
     // (docs/reference/telemetry.md#monitoring-windows).

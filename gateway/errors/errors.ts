@@ -7,15 +7,15 @@ export const ERRORS = {
   DERIVATION_REQUIRES_BASE_HEAD: { status: 400, message: 'derivation "server" needs context.base and context.head.' },
   UNSUPPORTED_ARTIFACT_TYPE: { status: 400, message: 'The artifact type is not supported.' },
   UNAUTHENTICATED: { status: 401, message: 'A valid API key is required: Authorization: Bearer KEY.' },
-  EGRESS_DENIED: { status: 403, message: 'The egress policy of the gateway does not let this destination through.' },
+  EGRESS_DENIED: { status: 403, message: 'The egress policy of the gateway does not allow this destination.' },
   UPGRADE_REFUSED: {
     status: 403,
     message: 'What follows a switch to another protocol cannot be judged on this route.',
   },
   FORBIDDEN: { status: 403, message: 'This key may not do that.' },
   BINDING_NOT_PROVEN: { status: 403, message: 'No proven binding between this tenant and the repository.' },
-  REPOSITORY_INACCESSIBLE: { status: 403, message: 'The repository cannot be read with the credentials at hand.' },
-  NOT_FOUND: { status: 404, message: 'Nothing is found here for this key.' },
+  REPOSITORY_INACCESSIBLE: { status: 403, message: 'The repository cannot be read with the configured credentials.' },
+  NOT_FOUND: { status: 404, message: 'Nothing that this key may see has this path or id.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'The method is not allowed on this path.' },
   NOT_ACCEPTABLE: { status: 406, message: 'None of the accepted media types can be produced.' },
   PROXY_AUTHENTICATION_REQUIRED: {
@@ -35,7 +35,7 @@ export const ERRORS = {
   QUOTA_EXCEEDED: { status: 429, message: 'The monthly quota of this key is used up.' },
   RATE_LIMITED: { status: 429, message: 'Too many requests in this minute.' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The header section is larger than the limit.' },
-  INTERNAL: { status: 500, message: 'Something went wrong here; the log has the cause under this correlation id.' },
+  INTERNAL: { status: 500, message: 'The gateway failed. The log has the cause under this correlation id.' },
   UPSTREAM_UNREACHABLE: { status: 502, message: 'The upstream cannot be reached.' },
   UPSTREAM_TIMEOUT: { status: 504, message: 'The upstream did not answer in time.' },
   SIGNER_UNAVAILABLE: { status: 503, message: 'Receipts cannot be signed now.' },
@@ -50,7 +50,7 @@ export const ERRORS = {
   },
   MONITORING_UNWIRED: {
     status: 503,
-    message: 'The call may only go on under monitoring, and no telemetry sink takes events now.',
+    message: 'The call must be monitored, and no telemetry sink takes events now.',
   },
   DECISION_LOG_UNWRITABLE: {
     status: 503,

@@ -104,7 +104,7 @@ function serviceMethods(definition: PackageDefinition, name: string) {
     if (found === undefined) throw new Error(`${name} has no method ${method}`)
     const serve: UnaryMethod = async (message, response) => {
       const asked = found.requestDeserialize(message)
-      if (!isAsked(asked)) throw new Error(`the message is no request of ${method}`)
+      if (!isAsked(asked)) throw new Error(`the message is not a request of ${method}`)
       const result = await answered(asked, response)
       return result === null ? null : found.responseSerialize(result)
     }

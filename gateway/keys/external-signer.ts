@@ -65,7 +65,7 @@ function publicKey(x: string): KeyObject {
     return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
   } catch (error) {
     throw new StartupError(
-      `signer.public_key is no Ed25519 public key (${messageOf(error)}); it is the member "x" of its JWK, 32 bytes in base64url.`,
+      `signer.public_key is not an Ed25519 public key (${messageOf(error)}); it is the member "x" of its JWK, 32 bytes in base64url.`,
       { cause: error },
     )
   }

@@ -1,5 +1,5 @@
 /**
- * What callers attested before for the same commits, held against the change set that the platform lists. An attested decision
+ * What callers attested before for the same commits, compared with the change set that the platform lists. An attested decision
  * stands when each of its artifacts is among the changed files and no changed contract is missing from it.
  */
 import type { Artifact, Digest, Reconciliation } from '../../engine/internal.ts'

@@ -85,7 +85,7 @@ const GITLAB_TRAIN = /^refs\/merge-requests\/[1-9]\d*\/train$/
  * https://docs.gitlab.com/user/project/integrations/webhook_events/#pipeline-events
  */
 function gitlabTrain({ body }: PlatformEvent): ReturnType<EventReader> {
-  if (!GITLAB_TRAIN.test(optionalTextAt(body, 'object_attributes', 'ref') ?? '')) return 'it is no merge train'
+  if (!GITLAB_TRAIN.test(optionalTextAt(body, 'object_attributes', 'ref') ?? '')) return 'it is not a merge train'
   const status = optionalTextAt(body, 'object_attributes', 'status') ?? ''
   if (!GITLAB_BEGINNING.has(status)) return `pipeline.${status} asks for nothing`
   return {

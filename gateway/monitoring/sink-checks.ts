@@ -43,11 +43,11 @@ function headerMistakes(sink: SinkConfig, pointer: string): readonly LocatedMist
   if (sink.type === 'log') return []
   if (sink.type === 'http') {
     const isGood = sink.header === undefined || FIELD.test(sink.header)
-    return isGood ? [] : [mistakeAt(`${pointer}/header`, 'this is no header', 'write "Name: value"')]
+    return isGood ? [] : [mistakeAt(`${pointer}/header`, 'this is not a header', 'write "Name: value"')]
   }
   return Object.entries(sink.headers ?? {}).flatMap(([name, value]) => {
     if (!FIELD_NAME.test(name))
-      return [mistakeAt(`${pointer}/headers`, `"${name}" is no name of a header`, 'write NAME: VALUE')]
+      return [mistakeAt(`${pointer}/headers`, `"${name}" is not a name of a header`, 'write NAME: VALUE')]
     // The value may be a credential: it is not told.
     return FIELD_VALUE.test(value)
       ? []

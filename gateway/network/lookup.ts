@@ -31,7 +31,7 @@ export function guardedLookup(refusalOf: (address: string) => Error | null): Loo
 /** In words, why an address is not simply public. */
 export function whyNotPublic(address: string): string | null {
   const canonical = canonicalAddress(address)
-  if (canonical === null) return 'is no address that can be checked'
+  if (canonical === null) return 'is not an address that can be checked'
   const range = specialRange(canonical)
   return range === null ? null : `is not a public address (${range.kind})`
 }

@@ -51,7 +51,7 @@ const APPROVAL_TITLES: Readonly<Record<string, string>> = lookupTable({
   'approval.expired': 'Not decided in time',
   'approval.moot': 'No longer needed',
   'approval.reminder': 'Still waiting for approval',
-  'approval.delegated': 'Approval handed over',
+  'approval.delegated': 'Approval delegated',
 })
 
 /** None for a request that is decided, or when nobody knows the address of the console. */

@@ -84,7 +84,7 @@ export function createScmAccess({ settings, flow, now }: ScmAccessDeps): ScmAcce
     const { config } = settings()
     const { platform, repository } = address
     if (!isRepositoryName(address))
-      throw new GatewayError('REPOSITORY_INACCESSIBLE', 'This is no name of a repository.')
+      throw new GatewayError('REPOSITORY_INACCESSIBLE', 'This is not a name of a repository.')
     const agent = openAgent({ connect: { timeout: config.scm.timeout * 1000 } })
     try {
       const connect = (authorization: string) => transportTo(address, authorization, { settings, flow, agent })

@@ -25,7 +25,7 @@ export async function openChallenge(
 ): Promise<ChallengeRow> {
   if (!isRepositoryName(address))
     throw new GatewayError('INVALID_INPUT', undefined, {
-      details: [{ pointer: '/repository', message: 'is no name of a repository there; write owner/name' }],
+      details: [{ pointer: '/repository', message: 'is not a name of a repository there; write owner/name' }],
     })
   const createdAt = now()
   const row: ChallengeRow = {

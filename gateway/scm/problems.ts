@@ -5,7 +5,7 @@ export const ARTIFACT_PROBLEMS = {
   notText: (path: string): Problem => ({ code: 'ARTIFACT_UNREADABLE', message: `${path} is not UTF-8 text.` }),
   tooLarge: (path: string, maxBytes: number): Problem => ({
     code: 'ARTIFACT_OVER_LIMIT',
-    message: `${path} is longer than ${maxBytes} bytes, or than the platform hands out.`,
+    message: `${path} is longer than ${maxBytes} bytes, or than the platform returns.`,
   }),
   refused: (path: string, words: string): Problem => ({
     code: 'DERIVATION_INCOMPLETE',
@@ -17,7 +17,7 @@ export const ARTIFACT_PROBLEMS = {
   }),
   bothChanged: (path: string): Problem => ({
     code: 'MERGE_RESULT_UNKNOWN',
-    message: `Both branches changed ${path} since they parted, so the result of the merge is unknown. Bring the head branch up to date with its base first.`,
+    message: `Both branches changed ${path} since they diverged, so the result of the merge is unknown. Bring the head branch up to date with its base first.`,
   }),
 } as const
 

@@ -62,7 +62,7 @@ export function placedMistake(source: SourceText, { pointer, at, message, fix }:
 function syntaxFault(code: string, message: string, word: string): Pick<Mistake, 'message' | 'fix'> {
   if (code === 'MULTIPLE_DOCS') return SEVERAL_DOCUMENTS
   if (code === 'DUPLICATE_KEY')
-    return { message: `the member ${JSON.stringify(word)} stands twice in one map`, fix: 'write it once' }
+    return { message: `the member ${JSON.stringify(word)} occurs twice in one map`, fix: 'write it once' }
   return { message: `this is not valid YAML: ${message}`, fix: code === 'TAB_AS_INDENT' ? 'indent with spaces' : '' }
 }
 

@@ -72,7 +72,7 @@ export class ClientSession {
   }
 
   close(): void {
-    this.#closing.abort(new Error('the client went away'))
+    this.#closing.abort(new Error('the client disconnected'))
   }
 
   async #sendLine(line: Buffer, message: SentMessage): Promise<void> {
@@ -80,7 +80,8 @@ export class ClientSession {
     try {
       if (isSeveralLines(line)) return await this.#fail(message, 'a message must be one line, without carriage returns')
       await this.#post(line, message)
-      if (message.cancelled !== null) this.#underWay.get(message.cancelled)?.abort(new Error('the client took it back'))
+      if (message.cancelled !== null)
+        this.#underWay.get(message.cancelled)?.abort(new Error('the client cancelled the request'))
     } finally {
       this.#open -= 1
       if (this.#open === 0) this.#onIdle?.()
@@ -200,7 +201,7 @@ export class ClientSession {
         if (answer.statusCode === 200) pause = RETRY_MS
         await readEvents(answer.body, (text) => this.#deliver(text, new Set()))
       } catch {
-        // The gateway reloads, or the client went away.
+        // The gateway reloads, or the client disconnected.
       }
       await sleep(pause, undefined, { signal }).catch(() => {})
     }

@@ -271,7 +271,7 @@ class WrapperConnection {
 
   #gone(): void {
     this.#session?.close()
-    this.#server?.fail('the client went away')
+    this.#server?.fail('the client disconnected')
     this.#server?.detach()
   }
 }

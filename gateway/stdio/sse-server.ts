@@ -56,7 +56,7 @@ class SseServer implements WrappedProgram {
         parser.feed(decoder.decode(chunk, { stream: true }))
       return endOfProgram('the server closed its stream of events')
     } catch (error) {
-      if (signal.aborted) return { exitCode: 0, message: 'the client went away' }
+      if (signal.aborted) return { exitCode: 0, message: 'the client disconnected' }
       return endOfProgram(`the server cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
     } finally {
       this.stdout.end()

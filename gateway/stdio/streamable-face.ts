@@ -73,7 +73,7 @@ export class StreamableFace {
     const text = line.toString('utf8')
     const messages = readReceived(text)
     if (messages === null) {
-      this.#server.note(`the server wrote a line that is no message; it was not forwarded: ${text.slice(0, 200)}`)
+      this.#server.note(`the server wrote a line that is not a message; it was not forwarded: ${text.slice(0, 200)}`)
       return undefined
     }
     let isBusy: ServerResponse | null = null

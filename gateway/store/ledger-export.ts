@@ -143,7 +143,7 @@ class ExportCheck {
     else if (kind === 'entry') this.#entry(value)
     else if (kind === 'checkpoint') this.#checkpoint(value)
     else if (kind === 'end') this.#end(value)
-    else this.#fault(`Line ${this.#lines} is no line of an export.`)
+    else this.#fault(`Line ${this.#lines} is not a line of an export.`)
   }
 
   report(): ExportReport {

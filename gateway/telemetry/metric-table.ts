@@ -73,7 +73,7 @@ export const METRICS = [
     name: 'preflight_reconciliations_total',
     type: 'counter',
     labels: ['result'],
-    help: 'Change sets that callers attested, held against the platform: cross_verified, diverged.',
+    help: 'Change sets that callers attested, compared with the platform: cross_verified, diverged.',
   },
   {
     name: 'preflight_notifications_total',
@@ -135,7 +135,7 @@ export const METRICS = [
     name: 'preflight_authz_checks_total',
     type: 'counter',
     labels: ['transport', 'result'],
-    help: 'Questions of other proxies (ext_authz) over http and grpc, by answer: allow, deny, gone (whoever asked went away).',
+    help: 'Checks for other proxies (ext_authz) over http and grpc, by answer: allow, deny, gone (the proxy disconnected).',
   },
   {
     name: 'preflight_admission_reviews_total',
@@ -262,7 +262,7 @@ export const METRICS = [
     name: 'preflight_client_aborts_total',
     type: 'counter',
     labels: ['route'],
-    help: 'Calls whose client went away before the answer was whole.',
+    help: 'Calls whose client disconnected before the answer was complete.',
   },
   {
     name: 'preflight_cache_requests_total',

@@ -31,7 +31,7 @@ export interface Metrics {
   setOnly<Name extends NameOf<'gauge'>>(name: Name, labels: LabelsOf<Name>): void
   /** For a value that changes far more often than it is scraped: read at each scrape. */
   sample(name: Sampled, read: () => number): void
-  /** Called at the begin of each scrape, to set values that are read then. */
+  /** Called at the start of each scrape, to set values that are read then. */
   beforeRead(act: () => void): void
   /**
    * @param seconds what was measured

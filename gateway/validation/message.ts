@@ -22,7 +22,7 @@ export interface AnswerMessage {
   readonly body: Uint8Array | null
 }
 
-/** Operations of a request to a GraphQL server, to be held against its schema. */
+/** Operations of a request to a GraphQL server, to be compared with its schema. */
 export interface OperationsMessage {
   readonly side: 'request'
   readonly operations: readonly StatedOperation[]
@@ -47,7 +47,7 @@ export interface Violation {
 export const DRIFT_PATTERN = 'TOOL_RESULT_SHAPE_DRIFT'
 
 /**
- * `unchecked`: the contract says nothing that could be held against it here (an operation that is not described, a body of a media
+ * `unchecked`: the contract says nothing that could be compared with it here (an operation that is not described, a body of a media
  * type that is not read). `operation`: as the contract writes it, or null.
  */
 export type Conformance =

@@ -5,7 +5,7 @@ import { conformanceOf } from './conformance.ts'
 import { openContract } from './contract.ts'
 import type { Conformance, HttpMessage, Job, ValidatedMessage, OperationsMessage, ValidatorReply } from './message.ts'
 
-/** A message held against the contract at hand. */
+/** A message compared with the contract at hand. */
 type MessageCheck = (message: ValidatedMessage) => Conformance
 
 const contracts = new LRUCache<string, MessageCheck>({ max: 32 })
@@ -35,7 +35,7 @@ function asOperations(message: ValidatedMessage): OperationsMessage {
 
 function httpOf(message: ValidatedMessage): HttpMessage {
   if (!('operations' in message)) return message
-  throw new Error('the contract is no schema of GraphQL')
+  throw new Error('the contract is not a schema of GraphQL')
 }
 
 async function replyTo(job: Job): Promise<ValidatorReply> {

@@ -29,7 +29,7 @@ function holds(start: Start): void {
     assert.equal((await fetch(`${last}/api/v1/whoami`, { headers: KEY })).status, 200, 'the key itself stays')
   })
 
-  test('an administrator ends one session, and its key is no credential', async (t) => {
+  test('an administrator ends one session, and its key is not a credential', async (t) => {
     const gateways = await start(t)
     const [first = '', last = ''] = [gateways[0]?.addresses.api, gateways.at(-1)?.addresses.api]
     const visitor = await visitorWith(first, TEST_KEY)

@@ -142,7 +142,7 @@ for (const [what, http] of [
   ['a length with a comma', { method: 'POST', headers: { 'content-length': '2, 4' }, body: 'ab' }],
   ['a Connection that drops what was judged', { headers: { connection: 'authorization' } }],
 ] as const) {
-  test(`a question with ${what} is no yes`, async (t) => {
+  test(`a question with ${what} is not a yes`, async (t) => {
     const { grpc } = await scene(t, { match: { host: 'pets.example', path: '/pets' } })
     assert.equal(at(await grpc.check(PETS), 'status', 'code') ?? 0, 0)
     assert.equal(at(await grpc.check({ ...PETS, ...http }), 'status', 'code'), 7)

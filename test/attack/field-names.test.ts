@@ -111,7 +111,7 @@ test('a field that some server takes for one that a rule reads leaves the reques
   assert.equal(upstream.requests.length, 0)
 })
 
-test('a question of another proxy with such a field is no yes', async (t) => {
+test('a question of another proxy with such a field is not a yes', async (t) => {
   const { gateway } = await startPetRoute(t, {}, { listen: FREE_PORTS })
   const { api } = gateway.addresses
   assert.equal((await fetch(`${api}/authz/pets`)).status, 200)

@@ -90,7 +90,7 @@ for (const [what, bytes, type] of [
     mapped('{"0":["variables.f"]}', OPERATIONS, ['name="1"; filename="b"', 'x']),
     TYPE,
   ],
-  ['a name that is no file', formOf([OPERATIONS, ['name="map"', '{"0":["variables.f"]}']]), TYPE],
+  ['a name that is not a file', formOf([OPERATIONS, ['name="map"', '{"0":["variables.f"]}']]), TYPE],
   ['a second operations', mapped('{"0":["variables.f"]}', OPERATIONS, OPERATIONS), TYPE],
   ['a file called operations', mapped('{"0":["variables.f"]}', ['name="operations"; filename="o"', QUERY]), TYPE],
   ['a second map', mapped('{"0":["variables.f"]}', OPERATIONS, ['name="map"', '{"0":["query"]}']), TYPE],

@@ -74,7 +74,7 @@ for (const query of [
   'dryRun=None&dryRun=All',
   'dryRun=%41ll',
 ]) {
-  test(`${query} is no rehearsal that passes by itself`, async (t) => {
+  test(`${query} is not a rehearsal that passes by itself`, async (t) => {
     const { send, cluster } = await scene(t)
     assert.equal((await send('PUT', `${DEPLOYMENTS}/web?${query}`, deployment())).status, 403)
     assert.deepEqual(written(cluster.requests), [])

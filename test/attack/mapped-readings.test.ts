@@ -190,7 +190,7 @@ test('a field of a rule that comes twice has no single reading, and another one 
   assert.equal(await send('GET', '/fields/x', '', '\nX-Other: 1\nCookie: a=1\nCookie: b=2'), 200)
 })
 
-test('a field that Connection names is no fact, since it is not sent', async () => {
+test('a field that Connection names is not a fact, since it is not sent', async () => {
   assert.equal(await send('POST', '/body/x', '{"action":"read"}', '\nConnection: X-Danger\nX-Danger: 1'), 200)
   assert.equal(upstream.requests.at(-1)?.headers['x-danger'], undefined)
 })

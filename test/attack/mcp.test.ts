@@ -137,7 +137,7 @@ for (const fields of [
   'x=1;method=tools/call',
   'jsonrpc=2.0',
 ])
-  test(`a form with ${fields} is no request for a token`, async (t) => {
+  test(`a form with ${fields} is not a request for a token`, async (t) => {
     const { send, arrived } = await scene(t)
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
     assert.equal((await send(`grant_type=client_credentials&${fields}`, type)).status, 415)

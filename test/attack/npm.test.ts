@@ -209,7 +209,7 @@ for (const [what, document] of [
   ['data in other letters', publication({ _attachments: { 'pets-1.0.1.tgz': { data: TGZ, Data: 'eHg=' } } })],
   ['the tarball of another version', publication({}, { dist: { tarball: 'http://r/pets/-/pets-1.0.0.tgz' } })],
   ['an escaped name of another tarball', publication({}, { dist: { tarball: 'http://r/x%2fpets-1.0.0.tgz?a' } })],
-  ['a tarball that is no address', publication({}, { dist: { tarball: 7 } })],
+  ['a tarball that is not an address', publication({}, { dist: { tarball: 7 } })],
   ...['=1.0.1', ' 1.0.1', '1.0', '1.0.1.0', 'latest'].map(
     (number) => [`the version ${number}`, publication({}, {}, number)] as const,
   ),

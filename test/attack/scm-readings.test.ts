@@ -88,7 +88,7 @@ for (const value of ['on', 'ON', 't', 'T', 'yes', 'y', '1', 1, true, 'true', 'Tr
     })
 
 for (const value of [1, '1', 'on', 'yes'])
-  test(`a release with draft: ${JSON.stringify(value)} is no draft for certain`, async (t) => {
+  test(`a release with draft: ${JSON.stringify(value)} is not a draft for certain`, async (t) => {
     const scene = await scmScene(t, 'github')
     await scene.send('POST', '/repos/acme/pets/releases', { tag_name: 'v2', draft: value })
     assert.equal(asked(scene)[0]?.operation, 'publish')

@@ -223,7 +223,7 @@ for (const [platform, what, method, path, body, headers] of JUDGED)
     )
   })
 
-test('gitlab: a move that empties its file is no move of its content', async (t) => {
+test('gitlab: a move that empties its file is not a move of its content', async (t) => {
   const scene = await sceneFor(t, 'gitlab')
   const action = { action: 'move', previous_path: CONTRACT, file_path: 'api/openapi-2.yaml', content: '' }
   await scene.send('POST', COMMITS, commit([action]))

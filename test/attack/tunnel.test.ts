@@ -194,7 +194,7 @@ const BEHIND_THE_HELLO: Readonly<Record<string, (evil: Buffer) => readonly [pass
     Buffer.alloc(0),
     record(0x16, Buffer.concat([Buffer.from([1, 0, 0, 60]), bodyOf(evil).subarray(4, 64)])),
   ],
-  'and what is no TLS': () => [DATA, Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  'and what is not TLS': () => [DATA, Buffer.from('GET / HTTP/1.1\r\n\r\n')],
 }
 
 for (const [what, make] of Object.entries(BEHIND_THE_HELLO))

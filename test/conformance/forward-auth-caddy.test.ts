@@ -131,10 +131,10 @@ test('where the gateway adds no receipt, neither the text of a placeholder nor w
 for (const [what, path, headers, status] of [
   ['fields of the other form under /authz/', '/authz/pets', { 'x-forwarded-method': 'GET' }, 400],
   ['no method', '/forward-auth', { 'x-forwarded-uri': '/pets', 'x-forwarded-host': 'a' }, 400],
-  ['a target that is no path', '/forward-auth', { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '*' }, 400],
+  ['a target that is not a path', '/forward-auth', { 'x-forwarded-method': 'GET', 'x-forwarded-uri': '*' }, 400],
   ['neither target nor host', '/forward-auth?a=b', { 'x-forwarded-method': 'GET' }, 400],
 ] as const) {
-  test(`a question that does not say which request is meant is no yes: ${what}`, async (t) => {
+  test(`a question that does not say which request is meant is not a yes: ${what}`, async (t) => {
     const { gateway } = await startPetRoute(t)
     const answer = await fetch(gateway.addresses.api + path, { headers })
     assert.equal(answer.status, status)

@@ -97,7 +97,7 @@ const CASES: Readonly<Record<string, Attempt>> = {
   'with another envelope': { envelope: BLOCKED.envelope },
   'two segments': { token: `${header}.${payload}` },
   'four segments': { token: `${ISSUED.token}.x` },
-  'a claim that is no JSON': { token: `${header}.${Buffer.from('{').toString('base64url')}.${signature}` },
+  'a claim that is not JSON': { token: `${header}.${Buffer.from('{').toString('base64url')}.${signature}` },
   'another algorithm': {
     token: `${segment({ alg: 'HS256', kid: 'key-1', typ: 'preflight-receipt+jwt' })}.${payload}.x`,
   },

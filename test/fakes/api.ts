@@ -182,7 +182,7 @@ export async function startApi(options: ApiOptions = {}): Promise<ApiFake> {
   }
 }
 
-/** Every answer is held against openapi.json: no test gets one that it does not describe. */
+/** Every answer is compared with openapi.json: no test gets one that it does not describe. */
 async function ask(url: string, init: RequestInit): Promise<ApiAnswer> {
   const response = await fetch(url, init)
   const text = await response.text()

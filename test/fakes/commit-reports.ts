@@ -1,5 +1,5 @@
 /**
- * What is shown at commits of the fake platforms: check runs, statuses and reports. Bodies are held against GitHub's own API
+ * What is shown at commits of the fake platforms: check runs, statuses and reports. Bodies are compared with GitHub's own API
  * description, and against the states and lengths that GitLab and Bitbucket document.
  */
 import assert from 'node:assert/strict'

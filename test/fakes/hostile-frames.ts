@@ -170,7 +170,7 @@ const FRAMES: readonly (readonly [string, readonly Buffer[], (0 | 1)?])[] = [
   ],
   ['a place in the table that does not exist', [frame(FRAME.headers, OPEN | 1, 1, Buffer.from([0xff, 0xff, 0x03]))]],
   [
-    'a text that is no Huffman code',
+    'a text that is not a Huffman code',
     [
       frame(
         FRAME.headers,

@@ -229,7 +229,7 @@ test('a route that observes admits, with a warning', async (t) => {
   assert.match(String(listAt(response, 'warnings')[0]), /observes/)
 })
 
-test('what is no review gets an error, which the API server takes for a failure', async (t) => {
+test('what is not a review gets an error, which the API server takes for a failure', async (t) => {
   const { raw, gateway } = await verifier(t)
   assert.equal((await raw('/admission/other', admissionReview({ ...WEB, object: deployment() }))).status, 404)
   assert.equal((await raw('/admission/cluster', '{"kind":"AdmissionReview"}')).status, 400)

@@ -204,7 +204,7 @@ test('the MCP tools hold the same rules', async (t) => {
   assert.match(JSON.stringify(misspelled), /did you mean \\"environment\\"/)
 })
 
-test('a text of the context that is blank is no text: there is no receipt for no operation', async (t) => {
+test('a text of the context that is blank is not a text: there is no receipt for no operation', async (t) => {
   const started = await api(t)
   for (const blank of [
     '',

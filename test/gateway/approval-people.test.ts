@@ -148,7 +148,7 @@ test('an approver hands the right over for a time: recorded, never twice, and no
   assert.equal((await grant(bo.key)).status, 403)
   assert.equal((await hand('v:000000000000', ana.key)).status, 400)
   assert.equal((await hand(ana.id, ana.key)).status, 400)
-  assert.equal((await hand(ana.id, bo.key)).status, 400, 'who is in no group has nothing to hand over')
+  assert.equal((await hand(ana.id, bo.key)).status, 400, 'who is in no group has nothing to delegate')
   const made = await hand(bo.id, ana.key)
   assert.deepEqual(at(made.body, 'delegation', 'groups'), ['payments'])
   const counted = await grant(bo.key)

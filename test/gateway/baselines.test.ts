@@ -116,7 +116,7 @@ const acceptor = (by: string) => ({ tenant: 'local', by, groups: [], comment: 'r
 const V1 = contract('{"tools":[]}')
 const V2 = contract('{"tools":[{"name":"new"}]}')
 
-test('the first contract is pinned, and a later one is held against it, after a restart too', async (t) => {
+test('the first contract is pinned, and a later one is compared with it, after a restart too', async (t) => {
   const { baselines, route, again } = await start(t)
   assert.equal((await baselines.baselineFor(route, V1)).source, 'first_use')
   assert.equal((await baselines.baselineFor(route, V2)).digest, V1.digest)

@@ -163,7 +163,7 @@ test('a binding is its tenant’s own', async (t) => {
   assert.deepEqual(refusal(answer), [403, 'BINDING_NOT_PROVEN'])
 })
 
-test('what is no name of a repository, or of a platform, is refused before anything is asked', async (t) => {
+test('what is not a name of a repository, or of a platform, is refused before anything is asked', async (t) => {
   const { api, server } = await scene(t, GITHUB)
   for (const repository of ['acme', 'acme/pets/../x', '../..', 'acme/pets?x=1', 'acme/..', 'a b/c'])
     assert.deepEqual(refusal(await api.post('/api/v1/bindings/challenge', { platform: 'scm_a', repository })), [
@@ -222,7 +222,7 @@ test('a platform that fails while the changes are listed is a decision, and not 
   }
 })
 
-test('an analysis of a derived change set is no permission', async (t) => {
+test('an analysis of a derived change set is not a permission', async (t) => {
   const one = await scene(t, GITHUB)
   await bind(one, 'scm_a')
   const answer = await one.api.post(

@@ -44,7 +44,7 @@ test('contracts of a branch are compared with where it parted, and the policy gi
   assert.deepEqual([none.code, none.stdout], [0, 'no contract changed\n'])
 })
 
-test('a base that is not there is a mistake, and a contract that cannot be read is no pass', async (t) => {
+test('a base that is not there is a mistake, and a contract that cannot be read is not a pass', async (t) => {
   const unread = checkout(t, { 'api/pets.yaml': 'openapi: 3.1.0\npaths: [' })
   assert.equal((await ci(unread, ['--base', 'main'])).code, 3)
   const missing = await ci(unread, ['--base', 'origin/main'])

@@ -288,7 +288,7 @@ test('a policy is simulated and replayed by the running gateway', async (t) => {
   writeFileSync(after, ORDERS_BROKEN)
   const simulated = await over(scene.admin, 'policy', 'simulate', 'strict', before, after, '--operation', 'merge')
   assert.equal(simulated.code, 1, simulated.stderr)
-  assert.match(simulated.stdout, /^strict: BLOCK\n[^]*BLOCK {2}rule [^]*Simulated: this is no permission\./)
+  assert.match(simulated.stdout, /^strict: BLOCK\n[^]*BLOCK {2}rule [^]*Simulated: this is not a permission\./)
   // The input of a decision is stored behind its answer.
   const own = async () => over(scene.admin, 'policy', 'replay')
   await until(async () => (await own()).stdout.startsWith('shop on 1 logged decisions: 1 unchanged'), 'a stored input')

@@ -345,7 +345,7 @@ test('a gateway is asked with the key of the environment; its errors are no deci
     ],
     context: { operation: 'merge', target_id: 't' },
   })
-  assert.equal((await run(argv, { environment })).code, 3, 'an unknown action is no permission')
+  assert.equal((await run(argv, { environment })).code, 3, 'an unknown action is not a permission')
   const failed = await run(argv, { environment })
   assert.equal(failed.code, 3)
   assert.match(failed.stderr, /503: STORE_UNAVAILABLE: not now\n\s+\/x: y/)

@@ -98,7 +98,7 @@ for (const platform of PLATFORMS) {
     assert.equal(at(body, 'description'), REPORT.title)
   })
 
-  test(`${platform.name}: the same report twice is no error, and a long title is cut`, async (t) => {
+  test(`${platform.name}: the same report twice is not an error, and a long title is cut`, async (t) => {
     const { access, server, head } = await scene(t, platform)
     const report = { ...REPORT, title: 'x'.repeat(500), url: null }
     await access.publish(address, placeOf(head), report)

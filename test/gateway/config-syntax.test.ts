@@ -49,17 +49,17 @@ const SYNTAX: readonly [what: string, text: string, says: RegExp][] = [
   [
     'a key that comes twice',
     'tier: sidecar\ntier: gateway\n',
-    /^FILE:2:1: the member "tier" stands twice in one map: write it once$/,
+    /^FILE:2:1: the member "tier" occurs twice in one map: write it once$/,
   ],
   [
     'a key that comes twice in one line',
     'log: {level: info, level: warn}\n',
-    /^FILE:1:20: the member "level" stands twice/,
+    /^FILE:1:20: the member "level" occurs twice/,
   ],
   [
     'a quoted key that comes twice',
     'log: {level: info, "level": warn}\n',
-    /^FILE:1:20: the member "level" stands twice/,
+    /^FILE:1:20: the member "level" occurs twice/,
   ],
   ['a tab', 'log:\n\tlevel: info\n', /^FILE:2:1: this is not valid YAML: Tabs are not allowed/],
 ]

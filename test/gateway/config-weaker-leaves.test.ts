@@ -62,7 +62,7 @@ for (const [path, stricter, weaker] of ROWS)
     assert.equal(applied.result, 'applied')
     assert.ok(pathsOf(applied).includes(path), pathsOf(applied).join())
     write(stricter)
-    assert.ok(!pathsOf(live.reload()).includes(path), 'the opposite is no weakening')
+    assert.ok(!pathsOf(live.reload()).includes(path), 'the opposite is not a weakening')
 
     write({ ...stricter, reload: 'refuse_weaker' })
     const strict = openSettings({ file, environment: {} })

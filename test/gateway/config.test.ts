@@ -126,9 +126,9 @@ test('all mistakes are reported together, in reading order, each with line, colu
   assert.match(lines[8] ?? '', /"log", "http", "otlp"/)
 })
 
-test('text that is no YAML is reported with its place', () => {
+test('text that is not YAML is reported with its place', () => {
   assert.match(mistakes('a: [1\nb: }')[0] ?? '', /^FILE:2:1?\d: this is not valid YAML/)
-  assert.match(mistakes('tier: sidecar\ntier: gateway')[0] ?? '', /^FILE:2:1: .*stands twice/)
+  assert.match(mistakes('tier: sidecar\ntier: gateway')[0] ?? '', /^FILE:2:1: .*occurs twice/)
   assert.match(mistakes('just text')[0] ?? '', /must be a map, not a string/)
 })
 

@@ -191,7 +191,10 @@ test('a configuration whose root does not hold the file is refused', (t) => {
     load({ file: join(root, 'api/openapi.yaml'), root: join(root, 'api/parts') }).join(),
     /root: .* is not in /,
   )
-  assert.match(load({ file: join(root, 'api/openapi.yaml'), root: join(root, 'none') }).join(), /root: .* is no folder/)
+  assert.match(
+    load({ file: join(root, 'api/openapi.yaml'), root: join(root, 'none') }).join(),
+    /root: .* is not a folder/,
+  )
 })
 
 test('what goes from a part stops the calls of the operation that it belongs to, and no others', async (t) => {

@@ -125,7 +125,7 @@ const JUDGED: readonly (readonly [what: string, path: string, init: RequestInit,
     { ...json({ query: '{ a }' }), method: 'OPTIONS' },
     ['QUERY a'],
   ],
-  ['a method that is no method of GraphQL', '', { ...json({ query: '{ a }' }), method: 'PUT' }, ['QUERY a']],
+  ['a method that is not a method of GraphQL', '', { ...json({ query: '{ a }' }), method: 'PUT' }, ['QUERY a']],
 ]
 
 for (const [what, path, init, fields] of JUDGED) {
@@ -185,7 +185,7 @@ const OTHER_NAMES = [
 ]
 
 for (const name of [...OTHER_NAMES, 'OperationName', 'VARIABLES', 'Extensions', 'ID', 'documentid', 'doc.id'])
-  test(`${name} in an address is no parameter that only some servers read`, async (t) => {
+  test(`${name} in an address is not a parameter that only some servers read`, async (t) => {
     const { url, upstream } = await scene(t)
     const query = `?${name}=${encodeURIComponent('mutation { c }')}`
     for (const init of [{}, json({ query: '{ a }' }), form(`query=${A}`), json('{ a }', 'application/graphql')])
@@ -234,7 +234,7 @@ const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit
   ['no object', '', json('"{ a }"'), 400],
   ['an empty batch', '', json([]), 400],
   ['a batch without end', '', json(Array.from({ length: 51 }, () => ({ query: '{ a }' }))), 400],
-  ['a query that is no text', '', json({ query: ['{ a }'] }), 400],
+  ['a query that is not a text', '', json({ query: ['{ a }'] }), 400],
   ['variables that are no object', '', json({ query: '{ a }', variables: [1] }), 400],
   ['no document', '', json({ variables: {} }), 400],
   ['a document stated and named', '', json({ query: '{ a }', documentId: 'x' }), 400],
@@ -246,7 +246,7 @@ const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit
   ['no GraphQL', '', json({ query: '{ a' }), 400],
   ['a definition of a type', '', json({ query: '{ a } type X { y: Int }' }), 400],
   ['several operations without a name', '', json({ query: 'query X { a } query Y { b }' }), 400],
-  ['a name that is no operation', '', json({ query: 'query X { a }', operationName: 'Y' }), 400],
+  ['a name that is not an operation', '', json({ query: 'query X { a }', operationName: 'Y' }), 400],
   ['nesting without end', '', json({ query: `${'{ a '.repeat(300)}${'}'.repeat(300)}` }), 400],
   ['a document without end', '', json({ query: `{ ${'a '.repeat(30_000)} }` }), 400],
   ['a parameter that nobody knows', '?qid=7', {}, 400],

@@ -95,7 +95,7 @@ const REFUSED: readonly Case[] = [
   ['a context that is plain data', openai, 'invoke', (args) => [{}, text(args)]],
   ['a change in the place of the context', openai, 'invoke', (args) => [JUDGED, text(args)]],
   ['arguments that are no text', openai, 'invoke', (args) => [CONTEXT, args]],
-  ['a text that is no JSON', openai, 'invoke', (args) => [CONTEXT, `${text(args)}x`]],
+  ['a text that is not JSON', openai, 'invoke', (args) => [CONTEXT, `${text(args)}x`]],
   ['a name that comes twice', openai, 'invoke', () => [CONTEXT, '{"path":"docs/a","path":"api.yaml","content":"x"}']],
   ['a tool of another form', bare, 'invoke', (args) => [CONTEXT, text(args)]],
   ['a tool of another type', (ran) => openai(ran, { type: 'other' }), 'invoke', (args) => [CONTEXT, text(args)]],

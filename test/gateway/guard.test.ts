@@ -351,7 +351,7 @@ describe('tools in the shapes of frameworks', () => {
   })
 
   it('are refused when nothing about them can be run, or no operation is named', () => {
-    assert.throws(() => guardTools({ nothing: { description: 'a plan' } }, options()), /nothing is no function/)
+    assert.throws(() => guardTools({ nothing: { description: 'a plan' } }, options()), /nothing is not a function/)
     assert.throws(() => guardMcpClient({ listTools: () => [] }, options()), /no callTool/)
     assert.throws(() => guardMcpClient({ callTool: () => 1 }, options({ operation: ' ' })), /needs an operation/)
   })

@@ -118,7 +118,7 @@ suite('the stream of changes', () => {
     await until(() => !changes.isFresh(mark, 0), 'the hub hears nothing itself')
     scene.state.lag = 10_000
     await pause(300)
-    assert.ok(!changes.isFresh(mark, 0), 'a proof that is old when it is sent is no proof')
+    assert.ok(!changes.isFresh(mark, 0), 'a proof that is old when it is sent is not a proof')
     scene.state.lag = 0
     await until(() => changes.isFresh(mark, 0), 'nothing was missed')
   })

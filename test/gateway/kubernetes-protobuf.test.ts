@@ -58,14 +58,14 @@ for (const [why, bytes, message] of [
   [
     'two metadata, which Go merges and others do not',
     enveloped('Deployment', Buffer.concat([ONE, encoded('Deployment', { metadata: { generateName: 'x' } })])),
-    /metadata comes more than once/,
+    /metadata occurs more than once/,
   ],
-  ['two names', enveloped('Deployment', twoNames()), /name comes more than once/],
-  ['an annotation twice', enveloped('Deployment', twoAnnotations()), /annotation comes more than once/],
+  ['two names', enveloped('Deployment', twoNames()), /name occurs more than once/],
+  ['an annotation twice', enveloped('Deployment', twoAnnotations()), /annotation occurs more than once/],
   [
     'two objects',
     Buffer.concat([enveloped('Deployment', ONE), encoded('Unknown', { raw: ONE })]),
-    /raw comes more than once/,
+    /raw occurs more than once/,
   ],
   ['an object in another form', enveloped('Deployment', ONE, { contentType: 'application/json' }), /another form/],
   ['a compressed object', enveloped('Deployment', ONE, { contentEncoding: 'gzip' }), /another form/],

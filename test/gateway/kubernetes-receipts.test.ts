@@ -14,7 +14,7 @@ const ENCODED = Buffer.from(JSON.stringify(ENVELOPE)).toString('base64url')
 for (const [what, annotations, receipts] of [
   ['no annotation', {}, []],
   ['an empty one', { 'preflight.dev/receipt': '' }, []],
-  ['one that is no text', { 'preflight.dev/receipt': 1 }, []],
+  ['one that is not a text', { 'preflight.dev/receipt': 1 }, []],
   ['an envelope alone', { 'preflight.dev/envelope': ENCODED }, []],
   ['a receipt', { 'preflight.dev/receipt': 'a' }, [{ token: 'a' }]],
   [

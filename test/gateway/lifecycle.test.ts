@@ -149,7 +149,7 @@ test('of two gateways on one data directory, or on one ledger, the second does n
   for (const second of [value, elsewhere])
     await assert.rejects(startGateway({ value: second, environment }), /Another gateway serves .*PREFLIGHT_DATA_DIR/s)
   const listed = await promisify(execFile)(process.execPath, [COMMAND, 'keys', 'list', '--data-dir', folder])
-  assert.match(listed.stdout, /bootstrap/, 'the command line is no second gateway')
+  assert.match(listed.stdout, /bootstrap/, 'the command line is not a second gateway')
 
   first.process.kill('SIGKILL')
   await first.exited

@@ -1,4 +1,4 @@
-/** Calls of model providers: the tools in them are held against those pinned for the agent, in each provider's form, and refused in its words. */
+/** Calls of model providers: the tools in them are compared with those pinned for the agent, in each provider's form, and refused in its words. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -265,7 +265,7 @@ function tableOf(body: unknown): LlmTools {
   return toolTableOf(read.parts)
 }
 
-test('where a provider is to keep what it has read is no tool, and no change of the tools', () => {
+test('where a provider is to keep what it has read is not a tool, and no change of the tools', () => {
   const spec = { toolSpec: { name: 'a', inputSchema: { json: schema() } } }
   const mark = { cachePoint: { type: 'default' } }
   const marked = tableOf({ toolConfig: { tools: [spec, mark] } })

@@ -189,7 +189,7 @@ test('a body that no expression asks for streams by, whatever it is', async (t) 
 
 for (const [why, map, method, path, body, headers, message] of [
   [
-    'a body that is no JSON',
+    'a body that is not JSON',
     [PUBLISH],
     'PUT',
     '/schemas/pet',
@@ -219,7 +219,7 @@ for (const [why, map, method, path, body, headers, message] of [
     {},
     /neither true nor false/,
   ],
-  ['a target that is no text', [{ action: 'receipt', target: '1' }], 'POST', '/', undefined, {}, /map\[0\]\.target/],
+  ['a target that is not a text', [{ action: 'receipt', target: '1' }], 'POST', '/', undefined, {}, /map\[0\]\.target/],
   ['an empty target', [{ action: 'receipt', target: "''" }], 'POST', '/', undefined, {}, /map\[0\]\.target/],
   ['a path that leads elsewhere', [judging("'//evil.example/x'")], 'POST', '/', undefined, {}, /no path/],
   ['a path with dots', [judging("'/a/../b'")], 'POST', '/', undefined, {}, /no path/],

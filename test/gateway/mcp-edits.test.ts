@@ -87,7 +87,7 @@ test('a whole new content is compared with the file that the server holds', asyn
   assert.match(text('openapi.yaml'), /1\.0\.1/)
 })
 
-test('a path that some readers take for the contract is no new file', async (t) => {
+test('a path that some readers take for the contract is not a new file', async (t) => {
   const { agent, path, text } = await files(t)
   for (const name of ['openapi.yaml#L1', 'openapi.yaml:3:1', 'openapi%2eyaml', 'openapi.yaml.', 'openapi.yaml?raw=1']) {
     const written = { path: path(name), content: WITHOUT_OWNERS }
@@ -309,7 +309,7 @@ test('a tool of which the route says nothing is called as before with arguments 
   assert.equal(textOf(saved), 'done')
 })
 
-test('a folder whose files nobody shows is not removed, and what is no folder goes on', async (t) => {
+test('a folder whose files nobody shows is not removed, and what is not a folder goes on', async (t) => {
   const { agent } = await editor(t, 'sessions', { reader: 'read_file', areFolders: true })
   const run = async (name: string, args: object) =>
     textOf(await agent.client.callTool({ name, arguments: { ...args } }))

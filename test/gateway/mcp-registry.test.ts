@@ -1,4 +1,4 @@
-/** Publications to an MCP registry: held against the latest version by what clients supply and by the tools that are listed. */
+/** Publications to an MCP registry: compared with the latest version by what clients supply and by the tools that are listed. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -550,7 +550,7 @@ test('events that ask for nothing are answered, and kept nowhere', async (t) => 
   assert.deepEqual(await decisions(one), [])
 })
 
-test('what is no delivery is refused with the reason', async (t) => {
+test('what is not a delivery is refused with the reason', async (t) => {
   const one = await scene(t, GITHUB)
   const good = GITHUB.opened(7)
   const form = { ...good, headers: { ...good.headers, 'content-type': 'application/x-www-form-urlencoded' } }

@@ -104,7 +104,7 @@ test('a tag that would hand its followers less is not moved, and one that hands 
   assert.match(gone.output, /PREFLIGHT_RECEIPT_REQUIRED[^]*unpublish npm:pets@stable/)
 })
 
-test('an older line that is published again is held against its own line, and against what its tag named', async (t) => {
+test('an older line that is published again is compared with its own line, and against what its tag named', async (t) => {
   const { npm, direct } = await scene(t)
   await direct.publish('pets', '1.0.0', ONE)
   await direct.publish('pets', '2.0.0', BOTH)

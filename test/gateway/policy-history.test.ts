@@ -66,7 +66,7 @@ test('an analysis sees the same past as the decision would', async (t) => {
   assert.ok(listAt(body, 'evidence').some((row) => textAt(row, 'source') === 'p/retried'))
 })
 
-test('a past that cannot be read is no decision', async (t) => {
+test('a past that cannot be read is not a decision', async (t) => {
   const api = await started(
     t,
     { rules: [BREAKING, RETRIED] },

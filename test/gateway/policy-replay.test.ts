@@ -170,7 +170,7 @@ test('texts are kept once, and the least recently used give way', async (t) => {
   assert.deepEqual(held().slice(0, 2), texts.slice(1))
 })
 
-test('a text that was changed in the store is no input', async (t) => {
+test('a text that was changed in the store is not an input', async (t) => {
   const api = await started(t)
   await decided(api, PETS_WITHOUT_DELETE)
   const database = new DatabaseSync(join(api.directory, 'ledger.db'))

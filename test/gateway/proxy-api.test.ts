@@ -89,7 +89,7 @@ test('each operation has a decision of its own, made once', async (t) => {
   )
 })
 
-test('a contract that changes is held against the one pinned first', async (t) => {
+test('a contract that changes is compared with the one pinned first', async (t) => {
   const { proxy, current } = await scene(t)
   await fetch(`${proxy.url}/pets`)
   copyFileSync(

@@ -154,7 +154,7 @@ test('a notice of changed prompts makes the next request list them again, within
   assert.equal(await outcome(running.client.getPrompt({ name: 'greet' })), STOPPED_RPC)
 })
 
-test('a baseline that lists tools only is held against the tools only', async (t) => {
+test('a baseline that lists tools only is compared with the tools only', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-manifest-'))
   t.after(() => rmSync(directory, { recursive: true, force: true }))
   const file = join(directory, 'tools.json')

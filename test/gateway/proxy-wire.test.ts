@@ -48,7 +48,7 @@ for (const [what, head] of [
   ['two Host headers', 'GET /api/pets HTTP/1.1\nHost: a\nHost: b'],
   ['two Host headers in other case', 'GET /api/pets HTTP/1.1\nHost: a\nHOST: a'],
   ['no Host header', 'GET /api/pets HTTP/1.1\nAccept: */*'],
-  ['a Host that is no host', 'GET /api/pets HTTP/1.1\nHost: a/b'],
+  ['a Host that is not a host', 'GET /api/pets HTTP/1.1\nHost: a/b'],
   ['an absolute target', 'GET http://other.example/api/pets HTTP/1.1\nHost: a'],
   ['a target that can be read as another host', 'GET //other.example/api/pets HTTP/1.1\nHost: a'],
   ['a backslash', 'GET /api/..\\admin HTTP/1.1\nHost: a'],

@@ -332,7 +332,7 @@ suite('the options of a comparison', () => {
       [['--level', `${removed}=severe`], /not RULES=LEVEL/],
       [['--level', 'api-path-removed-without-deprecatio=off'], /did you mean "api-path-removed-without-deprecation"/],
       [['--match-path', '('], /--match-path: The regular expression cannot be used/],
-      [['--attribute', 'summary'], /is no extension member/],
+      [['--attribute', 'summary'], /is not an extension member/],
       [['--deprecation-days-stable', '1.5'], /whole number of days/],
       [['--attribute', 'owner'], /no extension member: their names start with x-/],
       [['--stability-level', 'betta'], /did you mean "beta"/],

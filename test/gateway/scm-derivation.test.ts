@@ -114,7 +114,7 @@ for (const platform of FAKE_PLATFORMS) {
     )
   })
 
-  test(`${platform.name}: a head that replaces its base is held against it as it is`, async (t) => {
+  test(`${platform.name}: a head that replaces its base is compared with it as it is`, async (t) => {
     const repository = repositoryOf({ 'openapi.yaml': openapi('/a') }, { 'README.md': 'new' })
     repository.commit('main', { 'openapi.yaml': openapi('/a', '/c') })
     const derived = await derive(platform, await started(t, platform, repository), { kind: 'replace' })
@@ -304,15 +304,15 @@ test('many files that are each within the bound are not more together than memor
   )
 })
 
-test('answers are read where a large one holds up nobody, and one that is no JSON is no answer', async (t) => {
+test('answers are read where a large one holds up nobody, and one that is not JSON is no answer', async (t) => {
   const server = await startGithub(new FakeRepository('acme/pets', { 'README.md': 'one' }))
   t.after(() => server.close())
   const asked: number[] = []
   const readJson: Flow['readJson'] = (bytes) => {
     asked.push(bytes.byteLength)
-    return Promise.resolve(fail({ code: 'ARTIFACT_UNREADABLE', message: 'It is no JSON.' }))
+    return Promise.resolve(fail({ code: 'ARTIFACT_UNREADABLE', message: 'It is not JSON.' }))
   }
   const client = createGithubClient(transportTo(server, '', SCM_TOKEN, { readJson }), '/repos/acme/pets')
-  await assert.rejects(client.facts(), /an answer of The platform has no single reading: It is no JSON\./)
+  await assert.rejects(client.facts(), /an answer of The platform has no single reading: It is not a JSON\./)
   assert.equal(asked.length, 1)
 })

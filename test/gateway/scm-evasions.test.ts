@@ -160,7 +160,7 @@ test('gitlab: other comments pass, such with a path or an address in them too', 
   assert.equal(scene.server.requests.length, 5)
 })
 
-test('gitlab: a protected branch is no source that a rebase brings commits to', async (t) => {
+test('gitlab: a protected branch is not a source that a rebase brings commits to', async (t) => {
   const scene = await scmScene(t, 'gitlab')
   scene.repository.open(8, 'main', 'feature')
   assert.equal((await scene.send('PUT', `${PROJECT}/merge_requests/8/rebase`, {})).status, 403)

@@ -207,7 +207,7 @@ test('a head that moved while it was judged is not merged', async (t) => {
   })
   const answer = await scene.send('PUT', MERGE, {})
   assert.equal(answer.status, 503)
-  assert.match(await answer.text(), /not what was judged any more/)
+  assert.match(await answer.text(), /no longer what was judged/)
   assert.deepEqual(scene.server.effects, [])
 })
 
@@ -245,7 +245,7 @@ const UNREADABLE: readonly (readonly [
   headers?: Readonly<Record<string, string>>,
 ])[] = [
   ['a key that is there twice', 'PUT', MERGE, '{"sha":"a","sha":"b"}'],
-  ['a body that is no object', 'PUT', MERGE, '[]'],
+  ['a body that is not an object', 'PUT', MERGE, '[]'],
   ['a method stated twice', 'POST', MERGE, '{}', { 'x-http-method-override': 'PUT' }],
   ['query and body that contradict each other', 'PUT', `${MERGE}?sha=a`, '{"sha":"b"}'],
   ['an encoded body', 'PUT', MERGE, '{}', { 'content-encoding': 'gzip' }],
@@ -271,7 +271,7 @@ test('a refusal of the platform reaches the caller with its status', async (t) =
   assert.deepEqual(scene.server.effects, [])
 })
 
-test('a platform that fails is no permission', async (t) => {
+test('a platform that fails is not a permission', async (t) => {
   const scene = await scmScene(t, 'github')
   scene.server.fault = ({ path }) => (path.includes('/compare/') ? { status: 502, body: {} } : null)
   assert.equal((await scene.send('PUT', MERGE, {})).status, 503)

@@ -47,7 +47,7 @@ test('a torn last line is cut off, so that the next event is not written to its 
   assert.deepEqual(openSpool(file, 100).head(9), [...lines(0, 2), ...lines(3, 4)])
 })
 
-test('a line that is no event is left out, and the file is put right', async () => {
+test('a line that is not an event is left out, and the file is put right', async () => {
   const file = fresh()
   await openSpool(file, 100).close()
   writeFileSync(file, '{"n":0}\n{"n":\n\n{"n":1}\n')

@@ -358,7 +358,7 @@ test('a contract that cannot be checked leaves enforced calls undecided, and oth
   assert.match(await observing.proxy.metrics.text(), /side="request",result="failed"\} 1/)
 })
 
-test('calls are held against what is pinned, and not against what is offered since', async (t) => {
+test('calls are compared with what is pinned, and not against what is offered since', async (t) => {
   const { post, file, proxy } = await scene(t)
   assert.equal((await post('{"name":"Tom"}')).status, 200)
   const wider = structuredClone(SHOP)

@@ -1,4 +1,4 @@
-/** What the written pages say, held against the checkout: links lead somewhere, scripts exist, configurations load. */
+/** What the written pages say, compared with the checkout: links lead somewhere, scripts exist, configurations load. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

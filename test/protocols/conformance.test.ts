@@ -208,7 +208,7 @@ for (const protocol of PROTOCOLS) {
       }
     })
 
-    test('a body in other letters than UTF-8 passes for nothing', async (t) => {
+    test('a body in another charset than UTF-8 passes for nothing', async (t) => {
       const scene = await startScene(t, protocol)
       const { passingBodies = [] } = PROFILES[protocol]
       await assertStopped(scene, inCharsets(passingBodies, CHARSETS), REMEDIES.charset)

@@ -282,14 +282,14 @@ class AsyncApiReader {
       return []
     }
     if (!isRecord(holder.value)) {
-      this.#note(holder, `${member} is no object`)
+      this.#note(holder, `${member} is not an object`)
       return []
     }
     return Object.keys(holder.value).flatMap((name) => {
       const held = memberOf(holder, name)
       const found = this.#follow(held)
       if (found !== null && isRecord(found.value)) return [[name, found] as const]
-      if (held !== null && found !== null) this.#note(held, `an item of ${member} is no object`)
+      if (held !== null && found !== null) this.#note(held, `an item of ${member} is not an object`)
       return []
     })
   }

@@ -146,7 +146,10 @@ class IntrospectionReader {
     }
     const at = stepInto(owner.at, 'defaultValue')
     const shown = text.length > SHOWN_LITERAL ? `${text.slice(0, SHOWN_LITERAL).toWellFormed()}…` : text
-    this.#faults.report(`the default value ${JSON.stringify(shown)} is no literal, or nests too deeply`, pointerOf(at))
+    this.#faults.report(
+      `the default value ${JSON.stringify(shown)} is not a literal, or nests too deeply`,
+      pointerOf(at),
+    )
     return text
   }
 
@@ -176,7 +179,7 @@ class IntrospectionReader {
     const items = new Map<string, T>()
     const places = new Map<string, string>()
     if (list === null || !Array.isArray(list.value)) {
-      if (presence === 'required') this.#faults.report(`\`${member}\` is no list`, pointerOf((list ?? owner).at))
+      if (presence === 'required') this.#faults.report(`\`${member}\` is not a list`, pointerOf((list ?? owner).at))
       return items
     }
     const values: readonly unknown[] = list.value

@@ -92,7 +92,7 @@ function objectsOf(root: Located): readonly Located[] {
 
 function readCrd(object: Located, locate: Locate): Result<Crd> {
   const { value } = object
-  if (!isRecord(value)) return crdFault(locate, object, 'an item is no object')
+  if (!isRecord(value)) return crdFault(locate, object, 'an item is not an object')
   if (!isCrd(value)) {
     const kind = typeof value['kind'] === 'string' ? `a ${value['kind']}` : 'no Kubernetes object'
     return crdFault(locate, object, `it holds ${kind}, where only ${KIND} objects of apiextensions.k8s.io are compared`)

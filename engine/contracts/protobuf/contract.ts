@@ -74,7 +74,7 @@ function readSet(text: string, limits: DocumentLimits): Result<readonly FileSour
   const document = readDocument(text, limits)
   if (!document.ok) return document
   const { root, locate } = document.value
-  if (!isRecord(root)) return fail(unreadable('as protobuf: it is no object of path → text'))
+  if (!isRecord(root)) return fail(unreadable('as protobuf: it is not an object of path → text'))
   const sources: FileSource[] = []
   for (const [path, member] of Object.entries(root)) {
     const at = appendPointer('', path)

@@ -111,7 +111,7 @@ function readSyntax(cursor: Cursor): string {
   const stated = cursor.string(isEdition ? 'an edition' : 'a syntax')
   const known = isEdition ? EDITIONS : SYNTAXES
   if (!known.has(stated)) {
-    const what = `${JSON.stringify(stated)} is no ${isEdition ? 'edition' : 'syntax'} that is known here`
+    const what = `${JSON.stringify(stated)} is not ${isEdition ? 'an edition' : 'a syntax'} that is known here`
     cursor.fault(`${what} (${[...known].join(', ')})`, offset)
   }
   cursor.expect(';')

@@ -166,7 +166,8 @@ export class Cursor {
       if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff)
       if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
       const code = unicode === undefined ? Number.NaN : Number.parseInt(unicode.slice(1), 16)
-      if (!(code <= 0x10ffff)) this.fault(`a string holds ${whole.slice(0, 10)}, which is no escape sequence`, offset)
+      if (!(code <= 0x10ffff))
+        this.fault(`a string holds ${whole.slice(0, 10)}, which is not an escape sequence`, offset)
       return String.fromCodePoint(code)
     })
   }

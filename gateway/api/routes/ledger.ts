@@ -170,7 +170,7 @@ function pagesOf(query: Query, caller: LedgerReader, store: StorePart<'decisions
   const audience = ownAudience(caller)
   const { records = 'decisions', from, to } = query
   const foreign = FILTERS[records === 'calls' ? 'decisions' : 'calls'].find((name) => query[name] !== undefined)
-  if (foreign !== undefined) throw invalidQuery(foreign, `is no filter of ${records}; see records`)
+  if (foreign !== undefined) throw invalidQuery(foreign, `is not a filter of ${records}; see records`)
   if (from !== undefined && to !== undefined && Date.parse(from) >= Date.parse(to))
     throw invalidQuery('from', 'must be before to')
   const common = {

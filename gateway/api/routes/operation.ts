@@ -55,7 +55,7 @@ export const changeLogLevel = defineRoute({
 })
 
 function inspectionOf({ inspection }: Pick<ApiDeps, 'inspection'>) {
-  if (inspection === null) throw new Error('nobody looks at this gateway')
+  if (inspection === null) throw new Error('this gateway has no inspection')
   return inspection
 }
 

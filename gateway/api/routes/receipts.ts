@@ -175,7 +175,7 @@ export const revokeReceipt = defineRoute({
   ),
   answers: {
     200: {
-      description: 'The receipt is revoked; revoking twice is no error.',
+      description: 'The receipt is revoked; revoking twice is not an error.',
       content: {
         'application/json': Type.Object(
           {

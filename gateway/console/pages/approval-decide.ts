@@ -216,7 +216,7 @@ export const decideApproval: ConsolePage = async (visit) => {
 }
 
 async function giveAway({ visitor, form, deps, now }: Visit, id: string): Promise<PageReply> {
-  if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not hand over requests.')
+  if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not delegate requests.')
   const row = await deps.store.approvals.byId(visitor.tenant, id)
   if (row === null) throw new GatewayError('NOT_FOUND', 'There is no such request for approval.')
   const seconds = Math.max(60, Math.ceil((row.expiresAt - now) / 1000))

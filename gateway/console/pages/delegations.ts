@@ -74,9 +74,9 @@ function endForm({ visitor, csrf }: Visit, { by, to, delegationId }: DelegationR
 }
 
 async function form({ visitor, csrf, deps }: Visit): Promise<Markup> {
-  if (!hasRight(visitor, 'approve')) return notice('info', 'Your role may read this. Approvers hand over.')
+  if (!hasRight(visitor, 'approve')) return notice('info', 'Your role may read this. Approvers can delegate.')
   if (visitor.groups.length === 0)
-    return notice('info', 'You are in no group of approvers, so there is nothing to hand over.')
+    return notice('info', 'You are in no group of approvers, so there is nothing to delegate.')
   const others = (await approverKeys(visitor.tenant, deps)).filter(({ audience }) => audience !== visitor.audience)
   return html`<form class="card pad" method="post" action="${PAGE}">
     ${csrfField(csrf)}
@@ -96,7 +96,7 @@ async function form({ visitor, csrf, deps }: Visit): Promise<Markup> {
 }
 
 export const addDelegation: ConsolePage = async ({ visitor, form: sent, deps }) => {
-  if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not hand over.')
+  if (!hasRight(visitor, 'approve')) throw new GatewayError('FORBIDDEN', 'Your role may not delegate.')
   const days = Number(sent.get('days'))
   if (!Number.isInteger(days) || days < 1) throw new GatewayError('INVALID_INPUT', 'Give a number of days.')
   const reason = (sent.get('reason') ?? '').slice(0, 1000)

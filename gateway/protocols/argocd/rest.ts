@@ -78,7 +78,7 @@ function restPathProblem(method: string, path: string): string | null {
       literals.every((text, index) => text === '*' || literalReadings(segments[index] ?? '').includes(text)),
   )
   const isOther = named?.[1].some((text, index) => text !== '*' && segments[index] !== text) === true
-  return isOther ? 'The path is written in other letters than Argo CD has it, or with a format behind it.' : null
+  return isOther ? 'The path differs from that of Argo CD in letter case, or ends with a format.' : null
 }
 
 /** The body is the application itself. */
@@ -120,7 +120,7 @@ function readRestBody({ body, headers }: Call): ArgoBody {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')
     return { ok: false, message: 'A compressed body cannot be judged; send it plain.' }
-  if (!isUtf8Type(headers['content-type'])) return { ok: false, message: 'The body is in other letters than UTF-8.' }
+  if (!isUtf8Type(headers['content-type'])) return { ok: false, message: 'The body is in another charset than UTF-8.' }
   const json = readStrictJson(body)
   if (!json.ok) return { ok: false, message: json.message }
   if (!isJsonObject(json.value)) return { ok: false, message: 'The body is not an object.' }

@@ -82,7 +82,7 @@ export const BITBUCKET_REPOSITORY: readonly EndpointGroup[] = [
   },
   {
     effect: 'approve',
-    because: 'takes away what holds a merge back; a merge that waits for it goes on by itself',
+    because: 'removes what blocks a merge; a merge that waits for it then proceeds',
     endpoints: ['POST pullrequests/:id/approve', 'DELETE pullrequests/:id/request-changes'],
   },
   {

@@ -75,7 +75,7 @@ function singles(table: MessageTable, message: string, decoded: MessageValue): M
       Object.hasOwn(table, bare) && isJsonObject(value) ? singles(table, bare, value) : value,
     )
     if (type.endsWith('[]')) return values.length === 0 ? [] : [[name, values] as const]
-    if (values.length > 1) throw new Error(`${message}.${name} comes more than once`)
+    if (values.length > 1) throw new Error(`${message}.${name} occurs more than once`)
     return values.length === 0 ? [] : [[name, values[0]] as const]
   })
   return Object.fromEntries(members)

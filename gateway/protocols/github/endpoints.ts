@@ -123,7 +123,7 @@ export const GITHUB_REPOSITORY: readonly EndpointGroup[] = [
   },
   {
     effect: 'approve',
-    because: 'takes away what holds a merge back; a merge that waits for it goes on by itself',
+    because: 'removes what blocks a merge; a merge that waits for it then proceeds',
     endpoints: ['pulls/:number/reviews/:id/dismissals'],
   },
   {

@@ -76,7 +76,7 @@ const GROUPS: readonly MutationGroup[] = [
   },
   {
     effect: 'approve',
-    because: 'takes away what holds a merge back; a merge that waits for it goes on by itself',
+    because: 'removes what blocks a merge; a merge that waits for it then proceeds',
     mutations: ['dismissPullRequestReview'],
   },
   {

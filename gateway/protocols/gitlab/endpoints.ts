@@ -156,7 +156,7 @@ export const GITLAB_PROJECT: readonly EndpointGroup[] = [
   },
   {
     effect: 'approve',
-    because: 'takes away what holds a merge back; a merge that waits for it goes on by itself',
+    because: 'removes what blocks a merge; a merge that waits for it then proceeds',
     endpoints: [
       'merge_requests/:iid/approve',
       'merge_requests/:iid/draft_notes/:id/publish',

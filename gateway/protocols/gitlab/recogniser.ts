@@ -191,7 +191,7 @@ function commitActionWrites(action: unknown): readonly FileWrite[] {
   const path = optionalTextAt(action, 'file_path')
   if (path === null) throw new UnreadableIntent('an action names no file_path.')
   const text_ = at(action, 'content') ?? null
-  if (text_ !== null && typeof text_ !== 'string') throw new UnreadableIntent('the content of an action is no text.')
+  if (text_ !== null && typeof text_ !== 'string') throw new UnreadableIntent('the content of an action is not a text.')
   const content = text_ === null ? null : decodedContent(text_, optionalTextAt(action, 'encoding'))
   if (kind === 'create' || kind === 'update') return [writtenFile(path, content ?? Buffer.alloc(0))]
   if (kind === 'delete') return [removed(path)]

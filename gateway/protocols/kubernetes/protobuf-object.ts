@@ -47,7 +47,7 @@ export function readProtobufObject(bytes: Buffer, isSecret = false): ProtobufObj
   if (!object.ok) return object
   const metadata = isJsonObject(object.value['metadata']) ? object.value['metadata'] : null
   const named = metadata === null ? null : withAnnotations(metadata)
-  if (metadata !== null && named === null) return unreadableProtobuf('an annotation comes more than once')
+  if (metadata !== null && named === null) return unreadableProtobuf('an annotation occurs more than once')
   return {
     ok: true,
     value: { ...object.value, ...(kind === '' ? {} : { kind }), ...(named === null ? {} : { metadata: named }) },

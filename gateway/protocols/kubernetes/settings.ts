@@ -46,7 +46,7 @@ function unknownNames({ kubernetes }: KubernetesRoute, pointer: string): readonl
         : [
             mistakeAt(
               `${pointer}/kubernetes/${list}/${position}`,
-              `"${name}" is no kind that Kubernetes itself brings, and no class of kinds`,
+              `"${name}" is not a kind that Kubernetes itself brings, and no class of kinds`,
               resourceHint(name),
             ),
           ],

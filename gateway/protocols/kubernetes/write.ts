@@ -71,7 +71,7 @@ export function readWrite(call: Call, path: ResourcePath): ReadWrite {
   const type = mediaTypeOfWrite(call, isBodiless)
   if (!row.types.includes(type)) return refusedWrite(415, typeMessage(type, row.types))
   if (isBodiless && call.method !== 'DELETE') return refusedWrite(400, 'The request has no body.')
-  if (!isUtf8Type(call.headers['content-type'])) return refusedWrite(415, 'The body is in other letters than UTF-8.')
+  if (!isUtf8Type(call.headers['content-type'])) return refusedWrite(415, 'The body is in another charset than UTF-8.')
   const body = isBodiless ? { ok: true as const, value: null } : readObjectBody(bytes, type, path)
   if (!body.ok) return refusedWrite(400, body.message)
   const verb = type === 'application/apply-patch+yaml' ? 'apply' : row.verb

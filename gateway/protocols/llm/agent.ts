@@ -27,7 +27,7 @@ export function agentOf(
   if (name === undefined) return { ok: true, name: null }
   if (others.length > 0) return { ok: false, why: 'its header and its body name different agents' }
   if (typeof name === 'string' && agents.includes(name)) return { ok: true, name }
-  return { ok: false, why: `${JSON.stringify(name)} is no agent of the route "${route.name}" (llm.agents)` }
+  return { ok: false, why: `${JSON.stringify(name)} is not an agent of the route "${route.name}" (llm.agents)` }
 }
 
 /** RFC 6901. */

@@ -121,7 +121,7 @@ export function bodyParts(body: unknown, references: readonly string[]): BodyPar
 }
 
 function inOtherLetters(name: string): string {
-  return `"${name}" is another member in other letters, and some servers take it for that one`
+  return `"${name}" differs from another member in letter case only, and some servers take it for that one`
 }
 
 const HOLDERS = countingNames([...LISTS, SERVERS, ...SWITCHES])

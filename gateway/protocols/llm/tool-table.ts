@@ -45,7 +45,7 @@ function collectTools(part: BodyPart, found: unknown[]): string | null {
   for (const name of LISTS) {
     const held = part[name]
     if (held === undefined || held === null) continue
-    if (!Array.isArray(held)) return `"${name}" is no list of tools`
+    if (!Array.isArray(held)) return `"${name}" is not a list of tools`
     found.push(...held)
   }
   const models = [part['model'], part['models']].flat().filter((model) => typeof model === 'string')
@@ -54,7 +54,7 @@ function collectTools(part: BodyPart, found: unknown[]): string | null {
   for (const name of SWITCHES) found.push(...switchedTools(name, part[name]))
   const servers = part[SERVERS]
   if (servers === undefined || servers === null) return null
-  if (!Array.isArray(servers)) return `"${SERVERS}" is no list`
+  if (!Array.isArray(servers)) return `"${SERVERS}" is not a list`
   found.push(...servers.map(serverTool))
   return null
 }

@@ -94,12 +94,12 @@ export class MatchedRequest extends MappedRequest {
   #resource({ target, operation, places }: CompiledResource): JudgedResource {
     const value = this.#evaluate(target, 'target')
     if (typeof value !== 'string' || value === '' || value.length > MAX_TARGET)
-      throw this.#fault('target', `it is no text of 1 to ${MAX_TARGET} characters`)
+      throw this.#fault('target', `it is not a text of 1 to ${MAX_TARGET} characters`)
     const place = Object.fromEntries(
       [...places].flatMap(([name, expression]) => {
         const evaluated = this.#evaluate(expression, name)
         if (evaluated === null || evaluated === '') return []
-        if (typeof evaluated !== 'string' && typeof evaluated !== 'number') throw this.#fault(name, 'it is no text')
+        if (typeof evaluated !== 'string' && typeof evaluated !== 'number') throw this.#fault(name, 'it is not a text')
         return [[name, String(evaluated)] as const]
       }),
     )
@@ -116,7 +116,7 @@ export class MatchedRequest extends MappedRequest {
     if (source.kind === 'url') return this.#readSource({ url: source.url }, this.#call.route)
     const value = this.#evaluate(source.kind === 'value' ? source.value : source.path, member)
     if (source.kind === 'value') return textOf(value)
-    if (typeof value !== 'string' || targetProblem(value) !== null) throw this.#fault(member, 'it is no path')
+    if (typeof value !== 'string' || targetProblem(value) !== null) throw this.#fault(member, 'it is not a path')
     return this.#read(value, member)
   }
 

@@ -73,7 +73,7 @@ export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, strin
   if (encoding !== 'identity') return fail(`its body is ${encoding}-encoded`)
   if (!/^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(type))
     return fail(`its body is ${type === '' ? 'of no stated type' : type} and not JSON`)
-  if (!isUtf8Type(type)) return fail(`its body is of the type ${type}, in other letters than UTF-8`)
+  if (!isUtf8Type(type)) return fail(`its body has the type ${type}, in another charset than UTF-8`)
   const json = readStrictJson(call.body)
   if (!json.ok) return fail(`its body has no single reading: ${json.message}`)
   if (!isJsonValue(json.value)) return head

@@ -56,7 +56,7 @@ export function createMcpRegistryRecogniser(deps: McpRegistryDeps): Recogniser {
       if (encoding !== 'identity')
         return refusedRegistryCall(call, 'its body is encoded; send it without Content-Encoding')
       if (!isUtf8Type(call.headers['content-type']))
-        return refusedRegistryCall(call, 'its body is in other letters than UTF-8')
+        return refusedRegistryCall(call, 'its body is in another charset than UTF-8')
       return new RegistryAction(call, request, deps)
     },
   }
@@ -176,7 +176,7 @@ function serverIn(value: unknown): ServerEntry {
     if (beside !== undefined) throw undecidedEntry(`it has "${beside}" next to "server", and registries read either`)
   }
   const server = isJsonObject(value) && isJsonObject(value['server']) ? value['server'] : value
-  if (!isJsonObject(server)) throw undecidedEntry('what is published is no JSON object')
+  if (!isJsonObject(server)) throw undecidedEntry('what is published is not a JSON object')
   return server
 }
 

@@ -175,7 +175,7 @@ export function messagesProblem(messages: readonly Message[]): string | null {
       return `${message.method} needs params.${member}, which says what is asked for of the ${lists[0]}.`
     const other = otherSpelling(message.params, MEMBERS)
     if (other !== null)
-      return `params.${other} is another name in other letters, and some servers take it for that one. Write it in lower case.`
+      return `params.${other} differs from another name in letter case only, and some servers take it for that one. Write it in lower case.`
   }
   return null
 }

@@ -35,7 +35,7 @@ export async function listAll(
       for (const item of page.items) items.push(item)
       cursor = page.nextCursor
       if (cursor !== null && (seen.has(cursor) || seen.size >= MAX_PAGES))
-        throw new Error('its pages do not come to an end')
+        throw new Error('its list of pages does not end')
       if (cursor !== null) seen.add(cursor)
     } while (cursor !== null)
     return items

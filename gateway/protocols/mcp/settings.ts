@@ -39,6 +39,6 @@ export const mcpSettings = {
   asksUpstream: () => true,
   // An MCP server answers each caller by its credentials, and the gateway has none of its own to look with.
   unwatched:
-    'what an MCP server offers is asked for as the caller, with each call and by contract.refresh: without contract.current there is nothing to look at in between',
+    'what an MCP server offers is asked for as the caller, with each call and by contract.refresh: without contract.current there is nothing to read in between',
   validates: 'results',
 } satisfies ProtocolSettings<typeof sections>

@@ -92,9 +92,9 @@ async function* inflatedMember(bytes: Buffer, maxBytes: number): AsyncGenerator<
 function deflateStart(bytes: Buffer): number {
   const flags = bytes[3] ?? 0xff
   if (bytes.length < 18 || bytes.readUInt16BE(0) !== 0x1f_8b || bytes[2] !== 8 || (flags & ~8) !== 0)
-    throw new TarballError('it is no gzipped tar archive that can be read')
+    throw new TarballError('it is not a gzipped tar archive that can be read')
   const end = flags === 0 ? 9 : bytes.indexOf(0, 10)
-  if (end === -1) throw new TarballError('it is no gzipped tar archive that can be read')
+  if (end === -1) throw new TarballError('it is not a gzipped tar archive that can be read')
   return end + 1
 }
 
@@ -166,7 +166,7 @@ const FLAGS: ReadonlySet<string> = new Set(['\0', '0', '1', '2', '5', 'x', 'g'])
 function headerIn(block: Buffer): EntryHeader {
   const magic = block.toString('latin1', 257, 265)
   if ((magic !== USTAR && magic !== GNU) || checksumOf(block) !== numberIn(block, 148, 8))
-    throw new TarballError('it is no tar archive that can be read in one way: a header is none of ustar')
+    throw new TarballError('it is not a tar archive that can be read in one way: a header is none of ustar')
   const flag = block.toString('latin1', 156, 157)
   if (!FLAGS.has(flag)) throw new TarballError(`it holds an entry of the type ${JSON.stringify(flag)}`)
   const size = numberIn(block, 124, 12)

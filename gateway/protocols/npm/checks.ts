@@ -81,7 +81,7 @@ function versionIn(body: unknown): string {
 
 function movesIn(body: unknown): readonly (readonly [string, string])[] {
   if (isJsonObject(body)) return Object.entries(body).map(([tag, version]) => [tag, versionIn(version)] as const)
-  throw unread('the body is no object of dist-tags')
+  throw unread('the body is not an object of dist-tags')
 }
 
 /** A publication changes what those get who were on the version before it, and on what its tags named. */

@@ -37,7 +37,7 @@ export interface Revision {
 
 /** @throws GatewayError PREFLIGHT_UNDECIDED when the document has no single reading */
 export function readPackageDocument(name: string, document: unknown): Publication | Revision {
-  if (!isJsonObject(document)) throw unread('the body is no JSON object')
+  if (!isJsonObject(document)) throw unread('the body is not a JSON object')
   requireLetters(document, DOCUMENT)
   const names = [document['name'], document['_id']].filter((one) => one !== undefined && one !== null)
   const other = names.length === 0 ? null : names.find((one) => one !== name)
@@ -53,7 +53,7 @@ function publication(name: string, document: JsonObject, attachments: JsonObject
   const [version, ...further] = Object.keys(objectOrEmpty(document['versions'], 'versions'))
   if (version === undefined || further.length > 0) throw unread('a publication states exactly one version')
   // A registry may take it for a version, and its predecessor is not known.
-  if (parseSemanticVersion(version) === null) throw unread(`${JSON.stringify(version)} is no semantic version`)
+  if (parseSemanticVersion(version) === null) throw unread(`${JSON.stringify(version)} is not a semantic version`)
   const stated = objectOrEmpty(objectOrEmpty(document['versions'], 'versions')[version], `versions.${version}`)
   requireLetters(stated, VERSION)
   if (stated['version'] !== version || stated['name'] !== name)
@@ -151,7 +151,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 function objectOrEmpty(value: unknown, where: string): JsonObject {
   if (value === undefined || value === null) return {}
   if (isJsonObject(value)) return value
-  throw unread(`${where} is no object`)
+  throw unread(`${where} is not an object`)
 }
 
 export function unread(why: string): GatewayError {

@@ -41,7 +41,7 @@ export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
       const { 'content-encoding': encoding = 'identity' } = call.headers
       if (encoding !== 'identity') return refusedNpmCall(call, 'its body is encoded; send it without Content-Encoding.')
       if (!isUtf8Type(call.headers['content-type']))
-        return refusedNpmCall(call, 'its body is in other letters than UTF-8.')
+        return refusedNpmCall(call, 'its body is in another charset than UTF-8.')
       return recogniseNpmWrite(call, request, deps)
     },
   }

@@ -53,7 +53,7 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
       const answer = await ask(path, isWhole ? 'application/json' : SHORT_FORM, `the packument of ${name}`)
       if (answer.status === 404) return NEW_PACKAGE
       const packument = readPackument(await jsonOf(answer, `the packument of ${name}`))
-      if (packument === null) throw undecidedPublication(`what the registry says of ${name} is no packument`)
+      if (packument === null) throw undecidedPublication(`what the registry says of ${name} is not a packument`)
       return packument
     },
     async isPublic(name) {
@@ -80,7 +80,7 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
 
 /** At the origin of the call, whatever host the registry writes into its addresses: the credentials go nowhere else. */
 function tarballPath(address: string, name: string, base: string, { origin }: Call): string {
-  if (!URL.canParse(address)) throw undecidedPublication(`"${address}" is no address of a tarball`)
+  if (!URL.canParse(address)) throw undecidedPublication(`"${address}" is not an address of a tarball`)
   const url = new URL(address)
   if (url.origin === origin) return url.pathname + url.search
   const start = [`/${name}/-/`, `/${name.replace('/', '%2f')}/-/`]

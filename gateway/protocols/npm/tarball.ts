@@ -39,7 +39,7 @@ export async function readTarball(bytes: Buffer, { isSelected, maxFile }: Tarbal
   } catch (error) {
     if (error instanceof TarballError) throw error
     throw new TarballError(
-      `it is no gzipped tar archive that can be read (${error instanceof Error ? error.message : 'unknown'})`,
+      `it is not a gzipped tar archive that can be read (${error instanceof Error ? error.message : 'unknown'})`,
     )
   }
   return files
@@ -161,7 +161,7 @@ function possiblePaths(name: string): readonly string[] {
   return readings.flatMap((reading) => {
     const parts = reading.split(/[/\\:]/).filter((part) => part !== '' && part !== '.')
     if (parts.length > MOST_PARTS)
-      throw new TarballError('the name of an entry that is no plain file has too many parts')
+      throw new TarballError('the name of an entry that is not a plain file has too many parts')
     return parts.flatMap((_, index) => {
       const rest = parts.slice(index)
       return [rest.join('/'), resolvedPath(rest)]

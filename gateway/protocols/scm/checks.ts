@@ -284,6 +284,6 @@ function moved(judged: string, now: string): GatewayError {
 function stale(what: string): GatewayError {
   return new GatewayError(
     'PREFLIGHT_UNDECIDED',
-    `This is not what was judged any more: ${what}. Nothing was sent; look at it again and repeat the call.`,
+    `This is no longer what was judged: ${what}. Nothing was sent; review it and repeat the call.`,
   )
 }

@@ -87,7 +87,8 @@ export function bodyMembers({ body, headers, route }: Call<ScmRoute>): readonly 
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
     throw new UnreadableIntent('The body is encoded, so it cannot be judged. Send it without Content-Encoding.')
   const type = headers['content-type'] ?? ''
-  if (!isUtf8Type(type)) throw new UnreadableIntent('The body is in other letters than UTF-8, so it cannot be judged.')
+  if (!isUtf8Type(type))
+    throw new UnreadableIntent('The body is in another charset than UTF-8, so it cannot be judged.')
   if (isForm(type)) return formMembers(body, type)
   // It drops a body of a type that it has no reader for (Grape), and runs the request by what is left.
   if (route.protocol === 'gitlab' && type !== '' && !isJsonType(type))
@@ -97,14 +98,14 @@ export function bodyMembers({ body, headers, route }: Call<ScmRoute>): readonly 
     throw unreadableForm('it states no type, and is JSON to some servers and a form to others')
   const json = readStrictJson(body)
   if (!json.ok) throw new UnreadableIntent(`The body has no single reading: ${json.message}`)
-  if (!isJsonObject(json.value)) throw new UnreadableIntent('The body is no JSON object.')
+  if (!isJsonObject(json.value)) throw new UnreadableIntent('The body is not a JSON object.')
   return Object.entries(json.value)
 }
 
 function formMembers(body: Buffer, type: string): readonly NamedValue[] {
   const members = isMultipart(type) ? partMembers(body, type) : fieldMembers(body)
   // Servers that read a body by its first character take such a form for the JSON that it is.
-  if (/^\s*[[{]/.test(members[0]?.[0] ?? '')) throw unreadableForm('a JSON document is no form')
+  if (/^\s*[[{]/.test(members[0]?.[0] ?? '')) throw unreadableForm('a JSON document is not a form')
   return members
 }
 
@@ -114,7 +115,7 @@ function unreadableForm(why: string): UnreadableIntent {
 
 function fieldMembers(body: Buffer): readonly NamedValue[] {
   const fields = isUtf8(body) ? body.toString('utf8') : null
-  if (fields === null) throw unreadableForm('it is no UTF-8')
+  if (fields === null) throw unreadableForm('it is not UTF-8')
   if (hasTooManyFields(fields)) throw unreadableForm(`it has more than ${MOST_FIELDS} fields`)
   const members = [...new URLSearchParams(fields)]
   if (hidesField(fields, members)) throw unreadableForm('some servers begin a field at a ";" in it; write it as %3B')
@@ -127,7 +128,7 @@ function partMembers(body: Buffer, type: string): readonly NamedValue[] {
   return parts.value.map(({ head, bytes }) => {
     const [name, isFile] = partHead(head)
     if (isFile) return [name, Buffer.from(bytes)]
-    if (!isUtf8(bytes)) throw unreadableForm('a text in it is no UTF-8')
+    if (!isUtf8(bytes)) throw unreadableForm('a text in it is not UTF-8')
     return [name, bytes.toString('utf8')]
   })
 }
@@ -153,7 +154,7 @@ function partHead(head: readonly string[]): readonly [name: string, isFile: bool
   if (bytes.length === 0 || !isUtf8(bytes) || ESCAPES.test(bytes.toString('latin1')) || !isKnown)
     throw unreadableForm('the head of a part is not written in the common way')
   const isFile = filename !== ''
-  if (!isFile && !types.every(isUtf8Type)) throw unreadableForm('a text in it is in other letters than UTF-8')
+  if (!isFile && !types.every(isUtf8Type)) throw unreadableForm('a text in it is in another charset than UTF-8')
   const name = bytes.toString('utf8')
   if (name === '_charset_') throw unreadableForm('it names the charset of its texts')
   return [name, isFile]
@@ -174,7 +175,7 @@ export function textOfParameter(parameters: Parameters, name: string): string | 
   const value = parameters[name]
   if (value === undefined || value === null || value === '') return null
   if (typeof value === 'string') return value
-  throw new UnreadableIntent(`"${name}" is no text.`)
+  throw new UnreadableIntent(`"${name}" is not a text.`)
 }
 
 export function requiredText(parameters: Parameters, name: string): string {

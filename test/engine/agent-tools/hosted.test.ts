@@ -139,7 +139,7 @@ suite('tools that a provider runs', () => {
   })
 })
 
-suite('a schema is no tool', () => {
+suite('a schema is not a tool', () => {
   const schema = { title: 'Person', type: 'object', properties: { name: { type: 'string' } } }
   test('when it stands alone, however it is titled', () => {
     for (const text of [schema, { ...schema, $id: 'https://example.com/person' }].map((one) => JSON.stringify(one))) {

@@ -204,8 +204,8 @@ suite('what is refused', () => {
   for (const [what, text, says] of [
     ['no version', '{"asyncapi":"1.2.0"}', /version 2.x or 3.x/],
     ['2.x without channels', 'asyncapi: 2.0.0\ninfo: {}\n', /has no channels/],
-    ['channels that are a list', 'asyncapi: 2.0.0\nchannels: [a]\n', /channels is no object/],
-    ['a channel that is a text', 'asyncapi: 2.0.0\nchannels: {a: b}\n', /an item of channels is no object/],
+    ['channels that are a list', 'asyncapi: 2.0.0\nchannels: [a]\n', /channels is not an object/],
+    ['a channel that is a text', 'asyncapi: 2.0.0\nchannels: {a: b}\n', /an item of channels is not an object/],
     ['an unknown action', BASE.replace('action: send', 'action: shout'), /neither send nor receive/],
     [
       'an operation without a channel',
@@ -222,7 +222,7 @@ suite('what is refused', () => {
     })
   }
 
-  test('another kind of contract, by its name, and text that is no document, with line and column', () => {
+  test('another kind of contract, by its name, and text that is not a document, with line and column', () => {
     assert.equal(refused('openapi: 3.0.3\npaths: {}\n').code, 'ARTIFACT_TYPE_MISMATCH')
     const problem = refused('{"asyncapi":\n "2.0.0",}')
     assert.deepEqual([problem.line, problem.column], [2, 10])

@@ -29,7 +29,7 @@ suite('what is read', () => {
     assert.deepEqual(rootOf('{"a":[1,"x",null,true]}'), rootOf('a:\n  - 1\n  - x\n  - ~\n  - true\n'))
   })
 
-  test('a byte order mark is no part of the document', () => {
+  test('a byte order mark is not a part of the document', () => {
     assert.deepEqual(rootOf('\uFEFF{"a":1}'), { a: 1 })
     assert.deepEqual(rootOf('\uFEFFa: 1\n'), { a: 1 })
   })

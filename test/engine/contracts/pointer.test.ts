@@ -39,7 +39,7 @@ suite('pointers', () => {
     }
   })
 
-  test('what is no pointer, or leads past the document, names nothing', () => {
+  test('what is not a pointer, or leads past the document, names nothing', () => {
     const root = { list: ['a'], text: 'abc' }
     for (const pointer of [
       'list',
@@ -91,7 +91,7 @@ suite('references', () => {
     assert.deepEqual(resolveRef(root, 'other.yaml#/a'), { kind: 'dangling', ref: 'other.yaml#/a' })
   })
 
-  test('a property that is called $ref is no reference', () => {
+  test('a property that is called $ref is not a reference', () => {
     assert.deepEqual(resolveRef(root, '#/properties').kind, 'resolved')
   })
 

@@ -159,7 +159,7 @@ export const BREACHES: readonly Breach[] = [
     crossField: true,
   },
   {
-    what: 'a decision of type none that is no ALLOW',
+    what: 'a decision of type none that is not an ALLOW',
     decision: 'WARN',
     changes: { required_action_core: { type: 'none', reason_code: 'X_X', recheck_required: false } },
     crossField: true,

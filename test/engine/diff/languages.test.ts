@@ -244,7 +244,7 @@ const FILES: Readonly<Record<string, readonly [before: Json, after: Json, isBrea
   'a download as bytes': [download(FILE), download(BYTES), false],
 }
 
-suite('a file of Swagger 2.0 is no text', () => {
+suite('a file of Swagger 2.0 is not a text', () => {
   for (const [name, [before, after, isBreaking]] of Object.entries(FILES)) {
     test(name, () => {
       const compared = compareOpenApi(JSON.stringify(before), JSON.stringify(after), {}, sha256)

@@ -390,7 +390,7 @@ suite('an odd contract', () => {
     assert.deepEqual(made.value.spec_versions, { base: null, head: '3.1.0' })
   })
 
-  test('that is no OpenAPI is a problem that says what is missing', () => {
+  test('that is not OpenAPI is a problem that says what is missing', () => {
     const compared = compareOpenApi('{"asyncapi":"2.0.0"}', '{"openapi":"3.1.0"}', {}, sha256)
     assert.ok(!compared.ok && compared.problem.message.includes('openapi'))
   })

@@ -101,7 +101,7 @@ suite('an option', () => {
     assert.ok(!compared.ok && compared.problem.message.includes('`summary`'))
   })
 
-  test('that is no regular expression is a problem, not an exception', () => {
+  test('that is not a regular expression is a problem, not an exception', () => {
     const text = JSON.stringify(withPaths('/a'))
     const compared = compareOpenApi(text, text, { match_path: '(' }, sha256)
     assert.ok(!compared.ok && compared.problem.code === 'INVALID_INPUT')

@@ -109,7 +109,7 @@ suite('artifacts', () => {
     ['no id', { ...ARTIFACT, id: undefined }, /id of the artifact must be text/],
     ['no base', { ...ARTIFACT, before: null }, /member before of the artifact must be text/],
     ['a parsed document', { ...ARTIFACT, after: { openapi: '3.1.0' } }, /member after of the artifact must be text/],
-    ['a path that is no text', { ...ARTIFACT, path: 5 }, /path of the artifact must be text/],
+    ['a path that is not a text', { ...ARTIFACT, path: 5 }, /path of the artifact must be text/],
     ['a list of files', { ...ARTIFACT, files: ['a.yaml'] }, /files of the artifact must be texts by path/],
     [
       'a parsed file',

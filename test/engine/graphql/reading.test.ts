@@ -163,7 +163,7 @@ suite('a text that cannot be read is refused with its place', () => {
       ['two roots for queries', 'schema { query: A\nquery: B }', [2, 8], /root of query operations is defined twice/],
       ['two schemas', 'schema { query: A }\nschema { query: A }', [2, 1], /the schema is defined twice/],
       ['JSON that is no answer to an introspection query', '{"data": {"user": 1}}', [1, 1], /no `__schema`/],
-      ['an introspection result without types', '{"__schema": {\n"types": 3}}', [2, 1], /`types` is no list/],
+      ['an introspection result without types', '{"__schema": {\n"types": 3}}', [2, 1], /`types` is not a list/],
       [
         'an introspection result cut at a depth',
         '{"__schema":{"types":[{"kind":"OBJECT","name":"Q","fields":[\n{"name":"a","type":{"kind":"LIST","ofType":{"kind":"LIST"}}}]}]}}',
@@ -171,10 +171,10 @@ suite('a text that cannot be read is refused with its place', () => {
         /more levels of ofType/,
       ],
       [
-        'a default that is no literal',
+        'a default that is not a literal',
         '{"__schema":{"types":[{"kind":"INPUT_OBJECT","name":"Q","inputFields":[\n{"name":"a","defaultValue":"{{","type":{"kind":"SCALAR","name":"Int"}}]}]}}',
         [2, 13],
-        /"\{\{" is no literal, or nests/,
+        /"\{\{" is not a literal, or nests/,
       ],
       ['a member that comes twice in JSON', '{"__schema": {"types": [],\n"types": []}}', [2, 1], /written twice/],
     ]

@@ -281,7 +281,7 @@ test('values do not change what is touched, but for those of enums', () => {
 
 suite('documents that are not read', () => {
   for (const [what, text, message] of [
-    ['what is no GraphQL', '{ user(', /not valid GraphQL/],
+    ['what is not GraphQL', '{ user(', /not valid GraphQL/],
     ['definitions of a schema', 'type A { b: Int }', /parts of a schema/],
     ['a fragment twice', '{ ...A } fragment A on Query { x } fragment A on Query { y }', /the fragment A twice/],
     ['a separator that may end a comment', '{ a # \u2028 b\n }', /ends a line to some readers only/],

@@ -146,7 +146,7 @@ suite('what later versions add', () => {
     assert.ok(reading({ spec_version: 'decision-result.v1.7' }).ok)
   })
 
-  test('is no permission', () => {
+  test('is not a permission', () => {
     assert.equal(act({ ...envelopeOf('BLOCK'), may_execute: true, override: 'ALLOW' }), 'STOP STOPPED')
   })
 })

@@ -206,7 +206,7 @@ suite('references', () => {
 })
 
 suite('what is refused', () => {
-  test('text that is no document, with its side, line and column', () => {
+  test('text that is not a document, with its side, line and column', () => {
     const problem = refused('{"type":"string"}', '{"type":\n  "string",}')
     assert.equal(problem.code, 'ARTIFACT_UNREADABLE')
     assert.match(problem.message, /^The head document/)

@@ -214,7 +214,7 @@ suite('what is refused', () => {
     })
   }
 
-  test('text that is no YAML, with line and column, in a stream too', () => {
+  test('text that is not YAML, with line and column, in a stream too', () => {
     const problem = refused(`${BASE}---\nkind: [1\n`)
     assert.equal(problem.code, 'ARTIFACT_UNREADABLE')
     assert.ok((problem.line ?? 0) > 40)

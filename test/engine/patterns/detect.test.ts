@@ -165,7 +165,7 @@ test('nothing changed, nothing named: empty lists, which say that it was looked 
   assert.deepEqual([patterns, sources, rows], [[], [], []])
 })
 
-test('what only gains is no pattern', () => {
+test('what only gains is not a pattern', () => {
   const after = BASE.replace('"required": ["name", "age"]', '"required": ["name", "age", "id"]').replace(
     '"name": { "type": "string" }, "age"',
     '"id": { "type": "string" }, "name": { "type": "string" }, "age"',

@@ -54,7 +54,7 @@ suite('a minimum bump', () => {
       asked([BREAKING], ['1.4.2', '1.5.0']).blocking_reasons[0]?.message,
       'api: the changes ask for a major version; it went from 1.4.2 to 1.5.0',
     )
-    assert.match(asked([BREAKING], ['jan', 'feb']).blocking_reasons[0]?.message ?? '', /jan is no semantic version/)
+    assert.match(asked([BREAKING], ['jan', 'feb']).blocking_reasons[0]?.message ?? '', /jan is not a semantic version/)
   })
 
   const released = (release: DecideInput['release'], findings = [BREAKING], pack: object = {}): Verdict => {
@@ -209,6 +209,6 @@ suite('approvers', () => {
       sha256,
     )
     assert.ok(!compiled.ok)
-    assert.match(compiled.problem[0]?.message ?? '', /minimum-bump is the name of a demand/)
+    assert.match(compiled.problem[0]?.message ?? '', /minimum-bump is reserved for the requirements of packs/)
   })
 })

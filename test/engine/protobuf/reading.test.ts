@@ -42,8 +42,8 @@ const FAULTS: readonly (readonly [what: string, text: string, line: number, colu
     /declared twice/,
   ],
   ['required in proto3', 'syntax = "proto3";\nmessage A {\n  required string a = 1;\n}', 3, 3, /no required fields/],
-  ['an unknown syntax', 'syntax = "proto4";', 1, 10, /"proto4" is no syntax/],
-  ['an unknown edition', 'edition = "1999";', 1, 11, /"1999" is no edition/],
+  ['an unknown syntax', 'syntax = "proto4";', 1, 10, /"proto4" is not a syntax/],
+  ['an unknown edition', 'edition = "1999";', 1, 11, /"1999" is not an edition/],
   ['an open string', 'syntax = "proto3;\n', 1, 10, /not closed/],
   ['an open comment', 'syntax = "proto3";\n/* note', 2, 1, /comment is not closed/],
   ['a foreign character', 'syntax = "proto3";\nmessage Ä {}', 2, 9, /where the name of a message/],
@@ -52,7 +52,7 @@ const FAULTS: readonly (readonly [what: string, text: string, line: number, colu
   ['words that are no declaration', 'hello world', 1, 1, /a declaration belongs/],
 ]
 
-suite('what is no protobuf is refused with its place', () => {
+suite('what is not protobuf is refused with its place', () => {
   for (const [what, text, line, column, message] of FAULTS) {
     test(what, () => {
       const problem = refused(text)

@@ -106,7 +106,7 @@ suite('a status list that is not usable', () => {
     'a list of the future': [listOf([], { issuedAt: NOW + 31 }), /future/],
     'no subject': [foreign({ sub: null }), /malformed/],
     'no list': [foreign({ status_list: null }), /malformed/],
-    'an expiry that is no number': [foreign({ exp: 'never' }), /malformed/],
+    'an expiry that is not a number': [foreign({ exp: 'never' }), /malformed/],
     'three bits': [foreign({ status_list: { bits: 3, lst: '' } }), /malformed/],
     'data that is not zlib': [foreign({ status_list: { bits: 4, lst: 'AAAA' } }), /decompressed/],
     'data that is not base64url': [foreign({ status_list: { bits: 4, lst: '+/=' } }), /decompressed/],

@@ -94,7 +94,7 @@ suite('a token that is spelt otherwise is refused although its signature holds',
     ['algorithm none', signed(header.replace('EdDSA', 'none'), claims), 'unsupported_version'],
     ['algorithm HS256', signed(header.replace('EdDSA', 'HS256'), claims), 'unsupported_version'],
     ['algorithm Ed25519 by its newer name', signed(header.replace('EdDSA', 'Ed25519'), claims), 'unsupported_version'],
-    ['a header that is no object', signed('[]', claims), 'bad_json'],
+    ['a header that is not an object', signed('[]', claims), 'bad_json'],
     ['claims that are no JSON', signed(header, `${claims},`), 'bad_json'],
     ['claims that are a list', signed(header, '[]'), 'bad_json'],
     ['an unknown execution action', signed(header, claims.replace('"CONTINUE"', '"PROCEED"')), 'malformed_structure'],
@@ -172,7 +172,7 @@ suite('no change of a token survives', () => {
     )
   })
 
-  test('text that is no token at all', () => {
+  test('text that is not a token at all', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => assert.notEqual(reasonFor(text), null)),
     )

@@ -1,4 +1,4 @@
-/** Public vectors (Wycheproof, RFC 8785) held against what judges receipts: the published key set, the token parser, the canonical form. */
+/** Public vectors (Wycheproof, RFC 8785) compared with what judges receipts: the published key set, the token parser, the canonical form. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

@@ -37,7 +37,7 @@ const EXPECTED: Readonly<Record<Exclude<ArtifactType, 'mcp_manifest'> | 'mcp', (
 
 function compared(format: string, before: string, after: string, options: CompareOptions = {}): Comparison {
   const type = canonicalArtifactType(format)
-  assert.ok(type, `${format} is no artifact type`)
+  assert.ok(type, `${format} is not an artifact type`)
   const result = compare({ id: 'contract', type, before, after }, options, sha256Hex)
   assert.ok(result.ok, result.ok ? '' : result.problem.message)
   return result.value

@@ -64,7 +64,7 @@ suite('the rule table', () => {
     assert.deepEqual(new Set(contradicted.map(([{ id }]) => id)), new Set())
   })
 
-  test('a change of OpenAPI that is no request or response has advice of its own', () => {
+  test('a change of OpenAPI that is not a request or response has advice of its own', () => {
     const vague = OPENAPI_ROWS.filter(({ id, advice }) => {
       const rule = ruleOf(id)
       assert.ok(rule, id)

@@ -57,7 +57,7 @@ const OTHERWISE: readonly Deviation[] = [
     surface: /^OpenAPI (?:(?:urlencoded |multipart )form of a )?(?:callback|response header|webhook)/,
     what: /only written/,
     back: 'info',
-    reason: 'a required member that comes is no loss to readers; the warning about responses is of the reference',
+    reason: 'a required member that comes is not a loss to readers; the warning about responses is of the reference',
   },
   {
     surface: /form of a callback/,

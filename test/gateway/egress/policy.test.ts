@@ -89,7 +89,7 @@ test('a route that names the host lets it through, and the very address when it 
   assert.equal(reason(egress({}), 'metadata.google.internal:80', true), 'metadata')
 })
 
-test('the gateway itself is no destination, whatever is allowed', () => {
+test('the gateway itself is not a destination, whatever is allowed', () => {
   const policy = egress({ default: 'allow', allow: ['127.0.0.1'], own: 15_080 })
   assert.equal(reason(policy, '127.0.0.1:15080', true), 'own_listener')
 })

@@ -161,7 +161,7 @@ test('an authority of the operator is used as it is, and not rotated here', asyn
   await assert.rejects(authorities.rotate(0), /tls\.ca/)
 })
 
-test('what is no authority, or not its key, is refused with the reason', async () => {
+test('what is not an authority, or not its key, is refused with the reason', async () => {
   const [given, other] = [await testAuthority(), await testAuthority()]
   const leaf = await given.leaf('api.example')
   const leafFile = `${given.file}.leaf`

@@ -102,7 +102,7 @@ test('a key that was signed up opens no proxy: anybody can have one', async (t) 
   assert.equal(upstream.requests.length, 0)
 })
 
-test('a revoked key is no key', async (t) => {
+test('a revoked key is not a key', async (t) => {
   const { proxy, authority, key } = await scene(t)
   const [row] = await proxy.store.apiKeys.list()
   assert.ok(row)

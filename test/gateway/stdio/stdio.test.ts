@@ -127,7 +127,7 @@ for (const end of ['\u0085', '\u2028', '\u2029'])
     assert.ok(received.every((line) => String(line).startsWith('{"')))
   })
 
-test('a message that is no JSON gets the error of JSON-RPC, and a line of the server that is none is not forwarded', async (t) => {
+test('a message that is not JSON gets the error of JSON-RPC, and a line of the server that is none is not forwarded', async (t) => {
   const client = await started(startDesk(t), offer(t))
   client.send('{"jsonrpc": nonsense')
   await until(() => client.messages.some(({ id, error }) => id === null && error !== undefined), 'an error')

@@ -96,7 +96,7 @@ for (const [what, headers] of [
   ['letters beyond ASCII in its path', { ':path': '/p\u00e9ts' }],
   ['CONNECT', { ':method': 'CONNECT', ':authority': 'other.example:443' }],
   ['TRACE', { ':method': 'TRACE', ':path': '/pets' }],
-  ['an authority that is no host', { ':authority': 'a/b', ':path': '/pets' }],
+  ['an authority that is not a host', { ':authority': 'a/b', ':path': '/pets' }],
   ['a user in its authority', { ':authority': 'u@a', ':path': '/pets' }],
 ] as const) {
   test(`a request with ${what} is not sent on`, async (t) => {
@@ -113,7 +113,7 @@ for (const [what, headers] of [
   })
 }
 
-test('a length that is not the body’s is no request', async (t) => {
+test('a length that is not the body’s is not a request', async (t) => {
   const { upstream, session } = await scene(t)
   const stream = session.request({ ':method': 'POST', ':path': '/pets', 'content-length': '3' })
   stream.on('error', () => {})

@@ -120,7 +120,7 @@ test('they are no answer: an upstream that says nothing else has not answered', 
   assert.deepEqual([status, before.length], [502, 1])
 })
 
-test('a switch of protocols that nobody asked for is no informational answer', async (t) => {
+test('a switch of protocols that nobody asked for is not an informational answer', async (t) => {
   const proxy = await upstreamAnswering(
     t,
     `HTTP/1.1 101 Switching Protocols\nConnection: Upgrade\nUpgrade: mine\n\n${ANSWER}`,

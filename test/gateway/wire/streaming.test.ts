@@ -125,7 +125,7 @@ for (const [what, asks, answer, body] of [
   ],
   ['trailers that it announces to HEAD', 'HEAD / HTTP/1.1', '200 OK\nTrailer: X\nTransfer-Encoding: chunked\n\n', ''],
   ['trailers that it announces without a body', 'GET / HTTP/1.1', '304 Same\nTrailer: X\n\n', ''],
-  ['a reason that is no ASCII', 'GET / HTTP/1.1', '200 \xe9t\xc3\xa9\nContent-Length: 4\n\ngood', 'good'],
+  ['a reason that is not ASCII', 'GET / HTTP/1.1', '200 \xe9t\xc3\xa9\nContent-Length: 4\n\ngood', 'good'],
 ] as const) {
   test(`an answer with ${what} arrives`, async (t) => {
     const proxy = await proxyTo(t, await listening(t, createTcpServer(answeringBytes(`HTTP/1.1 ${answer}`))))

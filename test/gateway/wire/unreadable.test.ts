@@ -81,7 +81,7 @@ test('a target of 16 KiB, 496 fields, and a receipt with its envelope at their l
     assert.equal(statusOf(await exchangeBytes(proxy.url, bytes)), 200)
 })
 
-test('what is no request behind one that is being answered does not take its answer’s place', async (t) => {
+test('what is not a request behind one that is being answered does not take its answer’s place', async (t) => {
   const arrived = Promise.withResolvers<void>()
   const upstream = await listening(
     t,

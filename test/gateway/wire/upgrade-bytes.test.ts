@@ -181,14 +181,14 @@ for (const [what, answer, expected] of [
     /^HTTP\/1\.1 103 .*\r\n\r\nHTTP\/1\.1 403 No/s,
   ],
 ] as const) {
-  test(`an answer that is no switch, with ${what}`, async (t) => {
+  test(`an answer that is not a switch, with ${what}`, async (t) => {
     const upstream = await upstreamAnswering(t, answer)
     assert.match(await readAll(ask(t, upstream)), expected)
     await until(() => upstream.proxy.listener.openCalls() === 0, 'the call is over')
   })
 }
 
-test('an answer that is no switch and breaks off is not made whole', async (t) => {
+test('an answer that is not a switch and breaks off is not made whole', async (t) => {
   const upstream = await upstreamAnswering(
     t,
     'HTTP/1.1 400 Bad\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n',
@@ -200,7 +200,7 @@ test('an answer that is no switch and breaks off is not made whole', async (t) =
   await until(() => upstream.proxy.listener.openCalls() === 0, 'the call is over')
 })
 
-test('an answer that is no switch waits for a client that reads nothing', async (t) => {
+test('an answer that is not a switch waits for a client that reads nothing', async (t) => {
   const size = 64 * 1024 * 1024
   let written = 0
   const upstream = await upstreamAnswering(t, `HTTP/1.1 400 Bad\r\nContent-Length: ${size}\r\n\r\n`, (socket) => {

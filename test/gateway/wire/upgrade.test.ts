@@ -177,7 +177,7 @@ test('a blocked switch never reaches the upstream; a monitored one is measured t
   }
 })
 
-test('an answer that is no switch passes as it is', async (t) => {
+test('an answer that is not a switch passes as it is', async (t) => {
   const server = createServer((_request, response) => {
     response.writeHead(401, { 'www-authenticate': 'Basic' })
     response.end('who are you?')
