@@ -6,12 +6,13 @@
 import type { McpRoute } from './settings.ts'
 import type { IncomingHttpHeaders } from 'node:http'
 import { hasBody } from '../common/request-line.ts'
-import type { Action, Recogniser, RefusedAction } from '../common/action.ts'
+import { ERRORS } from '../../errors/errors.ts'
+import type { Answer } from '../../calls/answer.ts'
+import type { Action, CallFault, FaultyCall, Recogniser, RefusedAction } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { firstId, readRpcMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './actions.ts'
 import { isClientRegistration, isTokenRequest, passingAuthorization } from './authorization.ts'
-import { mcpFault } from './errors.ts'
 import { foreignPage } from './dns-rebinding.ts'
 import { headerProblem, messagesProblem, judgedRequests } from './judged-requests.ts'
 import { readStrictJson } from '../../json/strict-json.ts'
@@ -110,4 +111,23 @@ function refusedMcpMessage(
 ): RefusedAction {
   const answer = rpcAnswer(status, rpcError(id, code, message, { correlation_id: call.correlationId }), undefined)
   return { kind: 'refuse', name: call.method, answer: { ...answer, headers: { ...answer.headers, ...headers } } }
+}
+
+/**
+ * Faults of calls (too large, upstream away) as JSON-RPC errors, where it is known which request they answer. With the
+ * HTTP status of the fault, by which transports distinguish it from a result. Null: the body has no request
+ * with an id.
+ */
+function mcpFault({ code, message, correlationId }: CallFault, { headers, body }: FaultyCall): Answer | null {
+  const json = body === null ? null : readStrictJson(body)
+  if (json?.ok !== true) return null
+  const isBatch = Array.isArray(json.value)
+  const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
+  const { status } = ERRORS[code]
+  const number = status < 500 ? RPC_ERROR.invalidRequest : RPC_ERROR.internal
+  const data = { error: code, correlation_id: correlationId }
+  const errors = values.map(readRpcMessage).flatMap((asked) => {
+    return asked?.kind === 'request' ? [rpcError(asked.id, number, `${code}: ${message}`, data)] : []
+  })
+  return errors.length === 0 ? null : rpcAnswer(status, isBatch ? errors : errors[0], headers.accept)
 }
