@@ -22,10 +22,10 @@ describe('a file that is read', () => {
     ['a device', () => '/dev/zero'],
   ] as const)
     it(`is not ${what}`, async () => {
-      assert.throws(() => readRegularFile(path()), /no regular file/)
-      await assert.rejects(loadRegularFile(path()), /no regular file/)
+      assert.throws(() => readRegularFile(path()), /not a regular file/)
+      await assert.rejects(loadRegularFile(path()), /not a regular file/)
       const kind = { subject: 'The keys', remedy: 'Restore them.' }
-      assert.throws(() => readPrivateFile(path(), kind), /The keys .* no regular file.*Restore them/)
+      assert.throws(() => readPrivateFile(path(), kind), /The keys .* not a regular file.*Restore them/)
     })
 
   it('comes whole when it is one', async () => {
@@ -63,6 +63,7 @@ const OPENERS: Readonly<Record<string, RegExp>> = {
   'runtime/private-file.ts': /makeTemporaryFile\(temporary\)/,
   'telemetry/sinks/spool.ts': /openRegularFile\(file\)/,
   'store/sqlite/connection.ts': /assertNoSpecialFile\(/,
+  'store/sqlite/reader.ts': /assertNoSpecialLedger\(file\)/,
   'store/sqlite/serving-lock.ts': /assertNoSpecialFile\(file\)/,
   'telemetry/decision-log/file-sink.ts': /O_NONBLOCK[^]*!stats\.isFile\(\)/,
   'cli/mcp-home.ts': /assertNoSpecialFile\(home\.log\)/,

@@ -33,7 +33,7 @@ const PRAGMAS = `
 export async function openConnection(file: string, opensChain = true): Promise<DatabaseSync> {
   const isNew = !existsSync(file)
   makePrivateDirectory(dirname(file))
-  for (const end of ['', '-wal', '-shm', '-journal']) assertNoSpecialFile(`${file}${end}`)
+  assertNoSpecialLedger(file)
   const database = new DatabaseSync(file)
   try {
     // Other users of the machine must not read envelopes and key hashes.
@@ -45,6 +45,11 @@ export async function openConnection(file: string, opensChain = true): Promise<D
     database.close()
     throw error
   }
+}
+
+/** SQLite also opens the files beside it. */
+export function assertNoSpecialLedger(file: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) assertNoSpecialFile(`${file}${end}`)
 }
 
 /** The newest chain of a ledger that was copied from many gateways; null: there is one chain. */

@@ -1,10 +1,9 @@
 /** Reads a ledger file without a change of it: for checks that may run next to a gateway of another version. */
 import { DatabaseSync } from 'node:sqlite'
 import { StartupError } from '../../errors/startup-error.ts'
-import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
 import { ledger } from '../sql/inspection.ts'
 import type { StorePart } from '../store.ts'
-import { createStatements, isOlderSchema, ownChain } from './connection.ts'
+import { assertNoSpecialLedger, createStatements, isOlderSchema, ownChain } from './connection.ts'
 import { sqliteOpeningFault } from './opening-fault.ts'
 
 export type LedgerReads = StorePart<'ledger.head' | 'ledger.entryHash' | 'ledger.newestCheckpoint'>
@@ -15,7 +14,7 @@ export type LedgerReads = StorePart<'ledger.head' | 'ledger.entryHash' | 'ledger
  * @returns null for a ledger of an older version: a start migrates it first
  */
 export async function readLedgerFile<T>(file: string, work: (reads: LedgerReads) => Promise<T>): Promise<T | null> {
-  assertNoSpecialFile(file)
+  assertNoSpecialLedger(file)
   const database = openReadOnly(file)
   try {
     if (isOlderSchema(database, file)) return null
