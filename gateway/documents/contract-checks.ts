@@ -3,11 +3,11 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { sep } from 'node:path'
 import { spawnSync } from 'node:child_process'
 import { errorCode } from '../errors/startup-error.ts'
-import { mistakeAt } from '../settings/mistake-collector.ts'
+import { CORRECT_PATH, mistakeAt } from '../settings/mistake-collector.ts'
 import type { ContractSource, Protocol, Route } from '../routing/route.ts'
 import type { DocumentsConfig } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
-import { statsOf } from '../runtime/regular-file.ts'
+import { fileFault, statsOf } from '../runtime/regular-file.ts'
 
 interface RoutesConfig {
   readonly routes: readonly Route[]
@@ -28,7 +28,7 @@ export function checkContractFiles({ routes }: RoutesConfig, habitsOf: ContractH
     (['baseline', 'current'] as const).flatMap((side) => {
       const place = `/routes/${index}/contract/${side}`
       const reason = unreadableSource(contract?.[side], habitsOf(protocol).takesContractFolders === true)
-      if (reason !== null) return [mistakeAt(`${place}/file`, reason, 'paths start at this file')]
+      if (reason !== null) return [mistakeAt(`${place}/file`, reason, CORRECT_PATH)]
       const around = notAround(contract?.[side])
       return around === null ? [] : [mistakeAt(`${place}/root`, around, 'name a folder that the file lies in')]
     }),
@@ -80,7 +80,7 @@ export function unreadableSource(source: ContractSource | undefined, mayBeFolder
     const found = statSync(source.file)
     return found.isFile() || (found.isDirectory() && mayBeFolder) ? null : `${source.file} is not a file`
   } catch (error) {
-    return `${source.file} cannot be read (${errorCode(error) ?? 'unknown error'})`
+    return fileFault(source.file, error)
   }
 }
 

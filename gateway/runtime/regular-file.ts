@@ -23,10 +23,13 @@ const FAULTS: ReadonlyMap<string, string> = new Map([
 /** The error in words that name the file; its code stays. */
 function namedFault(file: string, error: unknown): unknown {
   const code = errorCode(error)
-  const words = FAULTS.get(code ?? '')
-  return words === undefined
-    ? error
-    : Object.assign(new Error(`${file} ${words} (${code})`, { cause: error }), { code })
+  return FAULTS.has(code ?? '') ? Object.assign(new Error(fileFault(file, error), { cause: error }), { code }) : error
+}
+
+/** An error of the file system in words that name the file: `x.pem does not exist (ENOENT)`. */
+export function fileFault(file: string, error: unknown): string {
+  const code = errorCode(error) ?? 'unknown error'
+  return `${file} ${FAULTS.get(code) ?? 'cannot be read'} (${code})`
 }
 
 /** @throws Error that names the file and has the code of the file system; `ENOTSUP` where it is no regular file */
@@ -127,7 +130,7 @@ export function statsOf(path: string): Stats | null {
 function assertRegular(file: string, stats: Stats): void {
   if (stats.isFile() || stats.isDirectory()) return
   const kind = stats.isFIFO() ? 'a FIFO' : stats.isSocket() ? 'a socket' : 'a device'
-  throw Object.assign(new Error(`${file} is ${kind} and no regular file; put a file with its content there`), {
+  throw Object.assign(new Error(`${file} is ${kind} and not a regular file; put a file with its content there`), {
     code: 'ENOTSUP',
   })
 }

@@ -1,6 +1,6 @@
 /** The interface of configuration checks: they report mistakes with it, and ask it about files. */
 import { accessSync, constants } from 'node:fs'
-import { errorCode } from '../errors/startup-error.ts'
+import { fileFault } from '../runtime/regular-file.ts'
 import type { LocatedMistake } from './schema-mistakes.ts'
 
 /** A mistake in the value at a JSON Pointer. */
@@ -8,12 +8,15 @@ export function mistakeAt(pointer: string, message: string, fix: string): Locate
   return { pointer, at: 'value', message, fix }
 }
 
-/** Why a file cannot be read (`ENOENT` …); null when it can. */
+/** The fix where a setting names a file that is not there. */
+export const CORRECT_PATH = 'correct the path; a relative one starts at the folder of the configuration file'
+
+/** Why a file cannot be read, with its name and the code of the file system; null when it can. */
 export function accessProblem(file: string): string | null {
   try {
     accessSync(file, constants.R_OK)
     return null
   } catch (error) {
-    return errorCode(error) ?? 'unknown error'
+    return fileFault(file, error)
   }
 }

@@ -6,7 +6,7 @@ import type { Route } from '../routing/route.ts'
 import { readListenerCertificate } from './listener-certificate.ts'
 import type { TlsConfig, TlsSettings } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
-import { mistakeAt, accessProblem } from '../settings/mistake-collector.ts'
+import { accessProblem, CORRECT_PATH, mistakeAt } from '../settings/mistake-collector.ts'
 import { assertNoSpecialFile, readRegularFile, statsOf } from '../runtime/regular-file.ts'
 
 /** Reported at the start, not by the first connection that cannot be intercepted or the first call that cannot be forwarded. */
@@ -114,8 +114,9 @@ export function checkRsaKey(pointer: string, file: string): readonly LocatedMist
 /** A file that is read later must be there and readable now. */
 export function checkFile(pointer: string, file: string): readonly LocatedMistake[] {
   const isFolder = statsOf(file)?.isDirectory() === true
-  const fault = accessProblem(file) ?? (isFolder ? 'it is a folder' : readFailure(() => assertNoSpecialFile(file)))
-  return fault === null ? [] : [mistakeAt(pointer, `${file} cannot be read (${fault})`, 'paths start at this file')]
+  const fault = isFolder ? 'it is a folder' : readFailure(() => assertNoSpecialFile(file))
+  const message = accessProblem(file) ?? (fault === null ? null : `${file} cannot be read (${fault})`)
+  return message === null ? [] : [mistakeAt(pointer, message, CORRECT_PATH)]
 }
 
 function readFailure(read: () => unknown): string | null {

@@ -19,8 +19,8 @@ const KINDS: Readonly<Record<string, (path: string) => unknown>> = {
 
 /** What each is called, so that the message is about the file and about nothing that was read from it. */
 const WORDS: Readonly<Record<string, RegExp>> = {
-  'a FIFO': /a FIFO|is not a git|cannot be (?:created|opened)|no regular file|not a (?:regular )?file/,
-  'a device': /a device|is not a git|cannot be (?:created|opened)|no regular file|not a (?:regular )?file/,
+  'a FIFO': /a FIFO|is not a git|cannot be (?:created|opened)|not a (?:regular )?file/,
+  'a device': /a device|is not a git|cannot be (?:created|opened)|not a (?:regular )?file/,
   'a folder': /EISDIR|is not a git|unable to open|directory|folder|not a (?:regular )?file/,
   'a loop of links':
     /ELOOP|is not a file, a <ref>|it is not a checkpoint|too many symbolic links|is not a git|cannot be (?:made|created|read|opened)/,

@@ -114,7 +114,7 @@ const REFUSED: readonly {
     what: 'an absolute path',
     artifact: { files: { '/a': '' } },
     pointer: '/artifacts/0/files/~1a',
-    message: /no name of a file/,
+    message: /not a name of a file/,
   },
   { what: 'no text', artifact: { files: { a: {} } }, pointer: '/artifacts/0/files/a', message: /has no text/ },
   {

@@ -173,7 +173,7 @@ test('special files, chains and crowds of imports end the command', async (t) =>
   for (const [file, message] of [
     ['c0.proto', /more than 32 deep/],
     ['crowd.proto', /more than 1000 files/],
-    ['fifo.proto', /is a FIFO and no regular file/],
+    ['fifo.proto', /is a FIFO and not a regular file/],
   ] as const) {
     const { code, stderr } = await run(['diff', join(root, 'old', file), join(root, 'new', file)])
     assert.equal(code, 2, file)

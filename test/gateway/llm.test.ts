@@ -106,7 +106,7 @@ test('each agent has tools of its own, reviewed under its own name', async (t) =
   assert.equal((await send('/v1/chat/completions', narrowed, { 'x-agent': 'coder' })).status, 403)
   const unknown = await send('/v1/chat/completions', narrowed, { 'x-agent': 'somebody' })
   assert.equal(unknown.status, 403)
-  assert.match(await unknown.text(), /no agent of the route/)
+  assert.match(await unknown.text(), /not an agent of the route/)
   const view = await api('GET', `/api/v1/baselines/${encodeURIComponent('model/coder')}`)
   assert.equal(at(view, 'baseline', 'route'), 'model/coder')
   const digest = textAt(view, 'candidate', 'digest')

@@ -221,8 +221,8 @@ for (const [why, map, method, path, body, headers, message] of [
   ],
   ['a target that is not a text', [{ action: 'receipt', target: '1' }], 'POST', '/', undefined, {}, /map\[0\]\.target/],
   ['an empty target', [{ action: 'receipt', target: "''" }], 'POST', '/', undefined, {}, /map\[0\]\.target/],
-  ['a path that leads elsewhere', [judging("'//evil.example/x'")], 'POST', '/', undefined, {}, /no path/],
-  ['a path with dots', [judging("'/a/../b'")], 'POST', '/', undefined, {}, /no path/],
+  ['a path that leads elsewhere', [judging("'//evil.example/x'")], 'POST', '/', undefined, {}, /not a path/],
+  ['a path with dots', [judging("'/a/../b'")], 'POST', '/', undefined, {}, /not a path/],
   ['an upstream that fails', [judging("'/broken'")], 'POST', '/', undefined, {}, /answered 500/],
 ] as const) {
   test(`undecided, and not forwarded: ${why}`, async (t) => {

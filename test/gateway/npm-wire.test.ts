@@ -160,7 +160,7 @@ test('a tarball that cannot be read makes the analysis incomplete', async (t) =>
   await send('PUT', '/pets', document('1.1.0', Buffer.from('no archive').toString('base64')))
   await send('PUT', '/pets', document('1.1.0', TWICE.toString('base64')))
   const [none, twice] = proxy.flow.asked.map(({ unreadable = [] }) => unreadable[0]?.problem.message ?? '')
-  assert.match(none ?? '', /no gzipped tar archive/)
+  assert.match(none ?? '', /not a gzipped tar archive/)
   assert.match(twice ?? '', /holds openapi\.yaml twice/)
 })
 

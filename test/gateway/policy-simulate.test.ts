@@ -53,7 +53,7 @@ test('a change that a shipped pack blocks is held up, with the rule that says so
   assert.equal(code, 1)
   assert.match(stdout, /^default: BLOCK\n/)
   assert.match(stdout, /BLOCK {2}api-removed-without-deprecation .*\n {4}by rule breaking-blocks: /)
-  assert.match(stdout, /no permission/)
+  assert.match(stdout, /not a permission/)
 })
 
 test('an allowed change exits 0, and observe-only rules are reported', async () => {

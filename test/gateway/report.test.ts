@@ -334,7 +334,7 @@ suite('the options of a comparison', () => {
       [['--match-path', '('], /--match-path: The regular expression cannot be used/],
       [['--attribute', 'summary'], /is not an extension member/],
       [['--deprecation-days-stable', '1.5'], /whole number of days/],
-      [['--attribute', 'owner'], /no extension member: their names start with x-/],
+      [['--attribute', 'owner'], /not an extension member: their names start with x-/],
       [['--stability-level', 'betta'], /did you mean "beta"/],
     ]
     for (const [flags, expected] of cases) {

@@ -313,6 +313,6 @@ test('answers are read where a large one holds up nobody, and one that is not JS
     return Promise.resolve(fail({ code: 'ARTIFACT_UNREADABLE', message: 'It is not JSON.' }))
   }
   const client = createGithubClient(transportTo(server, '', SCM_TOKEN, { readJson }), '/repos/acme/pets')
-  await assert.rejects(client.facts(), /an answer of The platform has no single reading: It is not a JSON\./)
+  await assert.rejects(client.facts(), /an answer of The platform has no single reading: It is not JSON\./)
   assert.equal(asked.length, 1)
 })

@@ -3,7 +3,7 @@
  * Part of the configuration schema.
  */
 import { unreadableSource } from '../../documents/contract-checks.ts'
-import { mistakeAt } from '../../settings/mistake-collector.ts'
+import { CORRECT_PATH, mistakeAt } from '../../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../../settings/schema-mistakes.ts'
 import { CONTRACT_MEMBERS, type ProtocolSettings, type RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
@@ -53,5 +53,5 @@ function repeatedSchema({ graphql, contract }: GraphqlRoute, pointer: string): r
 /** Checks the file of documents that the server stores. */
 function unreadableDocuments({ graphql: { documents } }: GraphqlRoute, pointer: string): readonly LocatedMistake[] {
   const reason = documents === undefined ? null : unreadableSource({ file: documents }, false)
-  return reason === null ? [] : [mistakeAt(`${pointer}/graphql/documents`, reason, 'paths start at this file')]
+  return reason === null ? [] : [mistakeAt(`${pointer}/graphql/documents`, reason, CORRECT_PATH)]
 }

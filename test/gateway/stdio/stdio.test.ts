@@ -132,7 +132,7 @@ test('a message that is not JSON gets the error of JSON-RPC, and a line of the s
   client.send('{"jsonrpc": nonsense')
   await until(() => client.messages.some(({ id, error }) => id === null && error !== undefined), 'an error')
   assert.match(textIn(await call(client, 'n', 'noise')), /done/)
-  assert.match(client.stderr(), /no message; it was not forwarded: a line for people/)
+  assert.match(client.stderr(), /not a message; it was not forwarded: a line for people/)
 })
 
 test('a request that is taken back is not answered, and the client goes on', async (t) => {
