@@ -68,14 +68,10 @@ export function createFlow(deps: FlowDeps): Flow {
 }
 
 async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Analyst): Promise<Authorization> {
-  const settings = deps.settings()
-  const evaluatedAt = Math.floor(deps.now() / 1000)
   const decisionId = `dec_${randomUUID().replaceAll('-', '')}`
   const { stages } = request
   stages?.enter('analyze')
-  const input = await gatherInput(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
-  // Comparing may take a minute. The policy in force now decides, not that of the question.
-  if (deps.settings().policy.hash !== settings.policy.hash) return authorize(request, deps, analyst)
+  const { input, settings, evaluatedAt } = await inputInForce(request, deps, analyst)
   stages?.enter('decide')
   const { decidedOn, verdict, ...approval } = await approved(input, { request, decisionId, settings }, deps)
   const assessment = { verdict, analyses: input.analyses }
@@ -90,6 +86,27 @@ async function authorize(request: AuthorizeRequest, deps: FlowDeps, analyst: Ana
   deps.inputs?.keep(authorization.envelope.decision_id, request, decidedOn)
   countDecision(request, authorization, { metrics: deps.metrics, policy: input.policy })
   return authorization
+}
+
+/** A policy that changes during every one of so many comparisons decides nothing. */
+const MOST_COMPARISONS = 5
+
+interface InputInForce extends Pick<Issuing, 'settings' | 'evaluatedAt'> {
+  readonly input: DecideInput
+}
+
+/** Comparing may take a minute. The policy in force afterwards decides, not that of the question. */
+async function inputInForce(request: AuthorizeRequest, deps: FlowDeps, analyst: Analyst): Promise<InputInForce> {
+  for (let count = 0; count < MOST_COMPARISONS; count += 1) {
+    const settings = deps.settings()
+    const evaluatedAt = Math.floor(deps.now() / 1000)
+    const input = await gatherInput(request, settings, { ...deps, analyst }, evaluatedAt * 1000)
+    if (deps.settings().policy.hash === settings.policy.hash) return { input, settings, evaluatedAt }
+  }
+  throw new GatewayError(
+    'PREFLIGHT_UNDECIDED',
+    `The policy changed during each of ${MOST_COMPARISONS} comparisons, so nothing was decided. Send the request again.`,
+  )
 }
 
 /** The entry of a decision that no call waits for. With `on_full: block`, it is not issued without a durable one. */

@@ -1,7 +1,7 @@
 /** The flow: big input in workers, bounded in time and number; each comparison made once; whatever breaks on the way is never an ALLOW. */
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { EMPTY_CONTEXT, type Artifact } from '../../engine/internal.ts'
+import { EMPTY_CONTEXT, type Artifact, type CompiledPolicy } from '../../engine/internal.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { GatewayError } from '../../gateway/errors/errors.ts'
@@ -192,6 +192,22 @@ describe('an authorization', () => {
     const unanswered = flowWith(t, { record })
     await assert.rejects(unanswered.authorize({ ...request, response: noAnswer }), TypeError)
     assert.deepEqual(rows, [])
+  })
+
+  it('is not made while the policy changes during every comparison', async (t) => {
+    const current = settingsOf()()
+    let asked = 0
+    const changing = () => {
+      const hash = `sha256:${(asked += 1)}`
+      const get = (policy: CompiledPolicy, name: string): unknown => {
+        const held: unknown = name === 'hash' ? hash : Reflect.get(policy, name, policy)
+        return typeof held === 'function' ? held.bind(policy) : held
+      }
+      return { ...current, policy: new Proxy(current.policy, { get }) }
+    }
+    const flow = flowWith(t, { settings: changing })
+    await assert.rejects(flow.authorize(request), { code: 'PREFLIGHT_UNDECIDED', message: /changed during each of 5/ })
+    assert.equal((await flow.analyze(request)).analyses.length, request.artifacts.length)
   })
 
   it('is made by the policy in force when it is made, not by that of its question', async (t) => {
