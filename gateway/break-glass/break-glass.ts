@@ -31,7 +31,8 @@ export interface BreakGlass {
 }
 
 interface BreakGlassDeps {
-  readonly store: StorePart<'breakGlass.use' | 'breakGlass.list' | 'approvals.endExpired'> & Pick<Store, 'changes'>
+  readonly store: StorePart<'breakGlass.use' | 'breakGlass.list' | 'approvals.endExpired' | 'apiKeys.endExpired'> &
+    Pick<Store, 'changes'>
   readonly metrics: Metrics
   readonly logger: Logger
   /** Milliseconds since the epoch. */
@@ -97,6 +98,7 @@ class OpenExceptions implements BreakGlass {
     const { store, logger } = this.#deps
     try {
       const before = new Set(this.#open.map(({ id }) => id))
+      await store.apiKeys.endExpired(this.#latest())
       for (const id of await store.approvals.endExpired(this.#latest()))
         logger.info({ event: 'approval.expired', approval_id: id }, 'nobody decided a request for approval in time')
       this.#open = await store.breakGlass.list({ openAt: this.#latest(), limit: LONGEST_LIST })

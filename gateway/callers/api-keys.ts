@@ -73,6 +73,11 @@ export function isKeyInForce({ revokedAt, expiresAt }: Pick<ApiKey, 'revokedAt' 
   return revokedAt === null && (expiresAt === null || now < expiresAt)
 }
 
+/** When a key ends or has ended, milliseconds since the epoch; null: never by itself. */
+export function endOf({ expiresAt }: Pick<ApiKey, 'expiresAt'>): number | null {
+  return expiresAt === null ? null : Math.abs(expiresAt)
+}
+
 /** Plan of the keys of console sessions. No configuration has it, so they are good for nothing else. */
 export const SESSION_PLAN = 'console-session'
 
@@ -102,7 +107,7 @@ export function apiKeyRow({ key, name, role, at, tenant, plan, groups, expiresAt
 
 /** @param now milliseconds since the epoch */
 export function apiKeyView(key: ApiKey, now: number) {
-  const { audience, name, role, groups, tenant, plan, owner, createdAt, expiresAt, usedAt, revokedAt } = key
+  const { audience, name, role, groups, tenant, plan, owner, createdAt, usedAt, revokedAt } = key
   return {
     id: audience,
     name,
@@ -113,7 +118,7 @@ export function apiKeyView(key: ApiKey, now: number) {
     owner,
     state: revokedAt !== null ? 'revoked' : isKeyInForce(key, now) ? 'valid' : 'expired',
     created_at: new Date(createdAt).toISOString(),
-    expires_at: isoInstantOrNull(expiresAt),
+    expires_at: isoInstantOrNull(endOf(key)),
     used_at: isoInstantOrNull(usedAt),
     revoked_at: isoInstantOrNull(revokedAt),
   } as const

@@ -4,7 +4,7 @@ import { readGroups } from '../store/approvers.ts'
 import type { ApiKey, Role } from '../store/api-keys.ts'
 import type { StorePart } from '../store/store.ts'
 import type { LogFields, Logger } from '../telemetry/log.ts'
-import { apiKeyRow, mintApiKey } from './api-keys.ts'
+import { apiKeyRow, endOf, mintApiKey } from './api-keys.ts'
 import { managesTenant, requireRight } from './rights.ts'
 
 type Administrator = Pick<ApiKey, 'audience' | 'tenant' | 'role'>
@@ -109,7 +109,8 @@ export async function rotateKey(
 ): Promise<MadeKey> {
   const old = await managedKey(admin, id, deps)
   const now = deps.now()
-  const lifetime = old.expiresAt === null ? null : old.expiresAt - old.createdAt
+  const end = endOf(old)
+  const lifetime = end === null ? null : end - old.createdAt
   const key = mintApiKey()
   const row = apiKeyRow({ ...old, key, at: now, expiresAt: lifetime === null ? null : now + lifetime })
   if (!(await deps.store.apiKeys.rotate(old.hash, row, now + overlap * 1000)))

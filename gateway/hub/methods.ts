@@ -88,6 +88,7 @@ export const HUB_METHODS: HubMethods = {
   'apiKeys.signUp': BY_PERSON,
   'apiKeys.change': BY_PERSON,
   'apiKeys.rotate': BY_PERSON,
+  'apiKeys.endExpired': HUB_ONLY,
   'apiKeys.removeEndedSignIns': HUB_ONLY,
   'apiKeys.touch': {
     roles: SIDECAR,

@@ -18,7 +18,7 @@ export interface ApiKey {
   readonly groups: readonly string[]
   readonly createdAt: number
   readonly revokedAt: number | null
-  /** Valid until then; null: until it is revoked. */
+  /** Valid until then; null: until it is revoked. Negative: that time has come, whatever a clock shows now. */
   readonly expiresAt: number | null
   /** The person behind the key (`oidc:PROVIDER:SUBJECT`, or any name); keys of one owner count as one person. Null: not stated. */
   readonly owner: string | null
@@ -47,6 +47,8 @@ export interface ApiKeys {
   rotate(hash: string, fresh: ApiKey, until: number): Promise<boolean>
   /** Notes that the key was used. */
   touch(hash: string, at: number): Promise<void>
+  /** Records that the time of keys has come. A clock that is set back brings none of them back. */
+  endExpired(at: number): Promise<void>
   /**
    * Removes keys of sign-ins at the command line, and of sessions of the console, that ended before a time. Those that a record names stay: who asked and who decided
    * stays known.

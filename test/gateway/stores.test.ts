@@ -292,6 +292,9 @@ for (const kind of STORE_KINDS) {
         await signIn(null),
         await signIn(50, { owner: 'ci' }),
       ]
+      // A recorded end is no earlier one.
+      await store.apiKeys.endExpired(100)
+      assert.equal(await store.apiKeys.removeEndedSignIns(40, 1), 0)
       assert.equal(await store.apiKeys.removeEndedSignIns(100, 1), 1)
       assert.equal(await store.apiKeys.removeEndedSignIns(100, 10), 1)
       assert.equal(await store.apiKeys.removeEndedSignIns(100, 10), 0)

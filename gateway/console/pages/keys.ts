@@ -3,7 +3,7 @@
  * revoked by administrators.
  */
 import { monthEnd, monthlyQuotas, type MonthlyQuota } from '../../api/quota.ts'
-import { isKeyInForce, SESSION_PLAN } from '../../callers/api-keys.ts'
+import { endOf, isKeyInForce, SESSION_PLAN } from '../../callers/api-keys.ts'
 import { createKey, managedKeys, revokeKey, rotateKey, type MadeKey } from '../../callers/manage-keys.ts'
 import { RIGHTS, hasRight, requireRight } from '../../callers/rights.ts'
 import { GatewayError } from '../../errors/errors.ts'
@@ -86,7 +86,7 @@ function keyTable(rows: readonly ApiKey[], visit: Visit): Markup {
         </p>`,
       keyState(row, now),
       row.usedAt === null ? 'never' : moment(row.usedAt, now),
-      row.expiresAt === null ? '–' : moment(row.expiresAt, now),
+      endOf(row) === null ? '–' : moment(endOf(row) ?? now, now),
       actions(row, visit),
     ]),
   })

@@ -86,6 +86,7 @@ const LOCAL: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['acts.add', undefined],
   ['acts.claim', []],
   ['acts.remove', undefined],
+  ['apiKeys.endExpired', undefined],
   ['approvals.endExpired', []],
   ['approvals.remind', []],
   ['inputs.keep', []],

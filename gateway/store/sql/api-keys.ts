@@ -40,6 +40,20 @@ export const apiKeys: Operations<ApiKeys> = {
     )
   }),
 
+  endExpired: write(async (sql, at) => {
+    const rows = await sql.all('SELECT hash FROM api_key_terms WHERE expires_at > 0 AND expires_at <= ?', at)
+    for (const row of rows) {
+      const hash = text(row, 'hash')
+      // Another gateway on the store may have been first.
+      const ended = await sql.run(
+        'UPDATE api_key_terms SET expires_at = -expires_at WHERE hash = ? AND expires_at > 0 AND expires_at <= ?',
+        hash,
+        at,
+      )
+      if (ended === 1) await journal(sql, 'api_key_terms', hash)
+    }
+  }),
+
   removeEndedSignIns: write(async (sql, before, limit) => {
     const rows = await sql.all(ENDED_SIGN_INS, before, before, limit)
     for (const row of rows) await remove(sql, text(row, 'hash'))
@@ -79,7 +93,7 @@ export const OF_SIGN_IN = `(t.owner IS NOT NULL AND t.expires_at IS NOT NULL
 
 const ENDED_SIGN_INS = `
   SELECT k.hash FROM api_keys k JOIN api_key_terms t ON t.hash = k.hash
-  WHERE ${OF_SIGN_IN} AND (t.expires_at < ? OR k.revoked_at < ?)
+  WHERE ${OF_SIGN_IN} AND (abs(t.expires_at) < ? OR k.revoked_at < ?)
     AND NOT EXISTS (SELECT 1 FROM decisions d WHERE d.tenant = k.tenant AND d.audience = k.audience)
     ${NAMING.map(([table, column]) => `AND k.audience NOT IN (SELECT ${column} FROM ${table} WHERE ${column} IS NOT NULL)`).join(' ')}
   ORDER BY k.created_at, k.hash LIMIT ?`
