@@ -9,7 +9,7 @@ import type { AnswerWatcher } from '../calls/answer.ts'
 import type { Call } from '../calls/call.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { SHORT_BODY, type Bodies, type BodyResult } from '../listen/bodies.ts'
+import type { Bodies } from '../listen/bodies.ts'
 import { startExchange, type UpstreamExchange, type ExchangeEnd } from '../upstream/exchange.ts'
 import { isGrpc } from '../network/grpc-media-type.ts'
 import { attachedTokens, sentHead, takesTrailers, type SentHead } from '../upstream/headers.ts'
@@ -18,6 +18,7 @@ import {
   faultReply,
   inviteBody,
   isWaiting,
+  shortBodyOf,
   type Reply,
   type RequestContext,
 } from '../listen/request-context.ts'
@@ -66,11 +67,7 @@ export async function forward(
   forwarding: Forwarding,
   deps: ForwardDeps,
 ): Promise<Forwarded> {
-  const reading = call.body === null && context.upgrade === null ? readShortBody(context, deps) : null
-  const read = reading === null ? null : await reading
-  // Nothing of the call has been sent: the exchange finds the client disconnected.
-  if (read?.ok === false) context.request.destroy()
-  const body = read?.ok === true ? read.body : call.body
+  const body = call.body ?? shortBodyOf(context.request)
   const { observation } = context
   observation.sending()
   const exchange = startExchange({
@@ -94,15 +91,6 @@ export async function forward(
   observation.ended(end)
   const reply = end.fault === null ? null : await reportFault({ context, call, forwarding }, end, deps)
   return { end, reply }
-}
-
-/** A short body of known length costs less in one piece than as a stream. Null: it streams, or there is none. */
-function readShortBody(context: RequestContext, { bodies }: ForwardDeps): Promise<BodyResult> | null {
-  const { request } = context
-  const length = request.headers['content-length']
-  if (length === undefined || Number(length) > SHORT_BODY) return null
-  inviteBody(context)
-  return bodies.read(request, SHORT_BODY)
 }
 
 /** The request head as it will be sent: known before the call is judged. */

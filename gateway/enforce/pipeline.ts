@@ -19,7 +19,10 @@ import type { RouteMatch } from '../routing/target.ts'
 import {
   faultReply,
   inviteBody,
+  isWaiting,
+  keepShortBody,
   neverHeld,
+  shortBodyOf,
   type HoldState,
   type Readmission,
   type Reply,
@@ -114,9 +117,31 @@ function intercept(
   }
   if (body !== null) return call
   if (recogniser.needsBody(call) || recogniser.usesBody?.(call) === true) return withBody(call, context, deps)
-  return recogniser.needsBodyFrom !== undefined && hasBody(request.headers)
-    ? withBodyByStart(call, context, recogniser, deps)
-    : call
+  if (!hasBody(request.headers)) return call
+  if (isShortOnItsWay(context)) return withShortBody(call, context, recogniser, deps)
+  return recogniser.needsBodyFrom === undefined ? call : withBodyByStart(call, context, recogniser, deps)
+}
+
+/** A short body of known length costs less in one piece than as a stream. A client that waits to be asked sends a stream. */
+function isShortOnItsWay(context: RequestContext): boolean {
+  const { 'content-length': length } = context.request.headers
+  return length !== undefined && Number(length) <= SHORT_BODY && !isWaiting(context)
+}
+
+/** It is read before the judgement: what was judged would be sent minutes later otherwise, by what held then. */
+async function withShortBody(
+  call: Call,
+  context: RequestContext,
+  recogniser: Recogniser,
+  deps: PipelineDeps,
+): Promise<Call | Reply | null> {
+  const { request } = context
+  const known = shortBodyOf(request)
+  const read = known === null ? await deps.bodies.read(request, SHORT_BODY) : { ok: true as const, body: known }
+  if (!read.ok) return refuseBody(context, call, read.why, deps)
+  if (recogniser.needsBodyFrom?.(call, read.body) === true) return { ...call, body: read.body }
+  keepShortBody(request, read.body)
+  return call
 }
 
 /** The first bytes of a body decide whether all of it is read, or streams. */
@@ -139,7 +164,9 @@ function inStatedTrace(call: Call, context: RequestContext, match: RouteMatch, {
   return { ...call, correlationId: call.observation.correlationId, ...sentHeadOf(context, match) }
 }
 
-function withBody(call: Call, context: RequestContext, deps: PipelineDeps): Promise<Call | Reply | null> {
+function withBody(call: Call, context: RequestContext, deps: PipelineDeps): Call | Promise<Call | Reply | null> {
+  const known = shortBodyOf(context.request)
+  if (known !== null) return { ...call, body: known }
   const limit = context.settings.config.limits.proxied_body
   if (Number(call.received.headers['content-length'] ?? 0) <= limit) inviteBody(context)
   return deps.bodies.read(context.request, limit).then((read) => {

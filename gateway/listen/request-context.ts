@@ -122,6 +122,18 @@ export function faultReply(
     : { answer, headers, pendingStream: context.pendingStream }
 }
 
+/** Short bodies that were read before their calls were judged, and are sent as they are. */
+const shortBodies = new WeakMap<IncomingMessage, Buffer>()
+
+export function keepShortBody(request: IncomingMessage, body: Buffer): void {
+  shortBodies.set(request, body)
+}
+
+/** Null: it was not read, or there is none. */
+export function shortBodyOf(request: IncomingMessage): Buffer | null {
+  return shortBodies.get(request) ?? null
+}
+
 const invited = new WeakSet<IncomingMessage>()
 
 /** The client waits for 100 (Continue) and has not received it. */

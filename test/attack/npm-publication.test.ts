@@ -18,6 +18,18 @@ interface Registered {
   readonly visibility?: number
 }
 
+function packumentFor(url: string, host: string): string {
+  const name = url.startsWith('/@') ? '@acme/pets' : 'pets'
+  const dist = {
+    tarball: `http://${host}/${name}/-/pets-1.0.0.tgz`,
+    shasum: createHash('sha1').update(TARBALL).digest('hex'),
+  }
+  const versions = { '1.0.0': { name, version: '1.0.0', dist } }
+  const whole = { maintainers: OWNERS, _distfiles: {}, readme: 'pets' }
+  const isWhole = url.includes('write=true')
+  return JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions, ...(isWhole && whole) })
+}
+
 async function scene(t: TestContext, { isPublic, isNew, visibility }: Registered, npm: object = {}) {
   const upstream = await startHttpUpstream((request, response) => {
     const url = decodeURIComponent(request.url ?? '')
@@ -28,17 +40,6 @@ async function scene(t: TestContext, { isPublic, isNew, visibility }: Registered
     else if (request.method !== 'GET' || isNew === true) response.end('{}')
     else response.end(url.endsWith('.tgz') ? TARBALL : packumentFor(url, request.headers.host ?? ''))
   })
-  const packumentFor = (url: string, host: string): string => {
-    const name = url.startsWith('/@') ? '@acme/pets' : 'pets'
-    const dist = {
-      tarball: `http://${host}/${name}/-/pets-1.0.0.tgz`,
-      shasum: createHash('sha1').update(TARBALL).digest('hex'),
-    }
-    const versions = { '1.0.0': { name, version: '1.0.0', dist } }
-    const whole = { maintainers: OWNERS, _distfiles: {}, readme: 'pets' }
-    const isWhole = url.includes('write=true')
-    return JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions, ...(isWhole && whole) })
-  }
   const route = { name: 'npm', match: { path: '/' }, upstream: upstream.origin, protocol: 'npm', npm }
   const proxy = await startProxy({ routes: [route] })
   t.after(async () => {

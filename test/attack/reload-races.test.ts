@@ -127,6 +127,14 @@ async function statusOfFetch(address: string, init: RequestInit = {}): Promise<n
   return answer.status
 }
 
+/** The contract of the new route has no change, and is at hand. */
+const HTTP = {
+  protocol: 'http',
+  map: undefined,
+  otherwise: undefined,
+  contract: { baseline: { file: petContract() }, current: { file: petContract() } },
+}
+
 const WAITS: readonly Waiting[] = [
   {
     what: 'an approval',
@@ -162,6 +170,20 @@ const WAITS: readonly Waiting[] = [
       const answer = once(client, 'response').then(([response]) => Number(response.resume().statusCode))
       await until(async () => /preflight_calls_open 1\b/.test(await gateway.metrics.text()), 'the call has begun')
       return { answer, release: () => Promise.resolve(client.end(': 1}')) }
+    },
+  },
+  {
+    what: 'a short body that it is not judged by',
+    route: ({ upstream }) => ({ ...PETS, ...HTTP, upstream: `${upstream}/v1` }),
+    async begin({ gateway }) {
+      const headers = { 'content-type': 'text/plain', 'content-length': 4 }
+      const client = request(`${gateway.addresses.proxy}/pets`, { method: 'POST', headers })
+      client.write('pe')
+      const answer = once(client, 'response').then(([response]) => Number(response.resume().statusCode))
+      await until(async () => /preflight_calls_open 1\b/.test(await gateway.metrics.text()), 'the call has begun')
+      // Time for all that does not wait for the body.
+      await setTimeout(200)
+      return { answer, release: () => Promise.resolve(client.end('ts')) }
     },
   },
   {
@@ -203,14 +225,6 @@ const CHANGES: readonly {
     status: 200,
   },
 ]
-
-/** The contract of the new route has no change, and is at hand. */
-const HTTP = {
-  protocol: 'http',
-  map: undefined,
-  otherwise: undefined,
-  contract: { baseline: { file: petContract() }, current: { file: petContract() } },
-}
 
 for (const { what: waitsFor, route, begin } of WAITS)
   for (const { what: change, apply, status } of CHANGES)
