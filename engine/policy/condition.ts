@@ -4,7 +4,7 @@
  */
 import { lookupTable } from '../common/lookup-table.ts'
 import { CelScalar, celEnv, listType, mapType, plan } from '@bufbuild/cel'
-import { readExpression, tested, type Expression, type TextRelation } from './expression.ts'
+import { readExpression, tested, writtenRounds, type Expression, type TextRelation } from './expression.ts'
 import { conditionTypeFault, type ExpressionType } from './expression-type.ts'
 import { ARTIFACT_TYPES } from '../model/change-set.ts'
 import { DECISIONS, type DecisionContext } from '../model/decision.ts'
@@ -96,6 +96,8 @@ export interface Condition {
   readonly pasts: ReadonlySet<string | null>
   /** Seconds that `history.last_age` is compared with; no other use of it is left out of `pasts`. */
   readonly ages: ReadonlySet<number>
+  /** How often its loops may run over values that it writes out. */
+  readonly writtenRounds: number
   /** Why every evaluation fails, where its types say so; null: they do not. */
   readonly typeFault: string | null
   /** Never throws; a value that is not true or false is a failure like any other. */
@@ -150,7 +152,8 @@ export function compileCondition(source: string): Result<Condition, string> {
   const typeFault = conditionTypeFault(expression.value, expressionType)
   const run = planned(expression.value)
   const test = (facts: ConditionFacts | OccasionFacts) => tested(() => run({ ...NO_FINDING, ...facts }))
-  return ok({ reads, variables, times, moments, pasts, ages, typeFault, test })
+  const rounds = writtenRounds(expression.value)
+  return ok({ reads, variables, times, moments, pasts, ages, writtenRounds: rounds, typeFault, test })
 }
 
 /**

@@ -36,6 +36,7 @@ export function policyEvaluator(
   return (occasion) => {
     const facts = occasionFacts(occasion, conditions)
     const applying = rules.filter((rule) => appliesTo(rule, occasion))
+    const rounds = applying.reduce((sum, { condition }) => sum + condition.writtenRounds, 0)
     let looked = 0
     // One change of a shared component reaches thousands of operations. A condition that does not read the differing
     // parts is evaluated once.
@@ -44,7 +45,7 @@ export function policyEvaluator(
       const key = conditionKey(reads, group, occurrence)
       let rulings = answered.get(key)
       if (!rulings) {
-        looked += facts.findings.length
+        looked += facts.findings.length + rounds
         rulings =
           looked > MAX_LOOKS
             ? tooMuch(onIncomplete)
@@ -75,11 +76,14 @@ export function policyTrace(
   }
 }
 
-/** Findings that conditions on `findings` may look at in one decision, over all that they are asked for. */
+/**
+ * Findings that conditions on `findings` may look at in one decision, over all that they are asked for, and values that
+ * their loops go over.
+ */
 const MAX_LOOKS = 1_000_000
 
 function tooMuch(onIncomplete: Decision): Rulings {
-  const failure = `conditions that read findings would look at more than ${MAX_LOOKS}; use a rule for the change_set`
+  const failure = `conditions with loops, or on findings, would look at more than ${MAX_LOOKS} findings and values; use a rule for the change_set`
   return { enforced: { ...NO_RULE, decision: onIncomplete }, observed: NO_RULE, failure }
 }
 

@@ -11,6 +11,8 @@ export const MAX_EXPRESSION_LENGTH = 2048
 const MAX_NESTING = 24
 /** Comprehensions (`exists`, `all`, `map` …) inside one another: the only loops that CEL has. */
 const MAX_LOOPS = 2
+/** Values that an expression writes out, in lists and maps, where loops go over them within one another. */
+const MAX_NESTED_VALUES = 100
 
 export type Expression = ReturnType<typeof parse>['expr']
 
@@ -51,10 +53,23 @@ export function readExpression(source: string, names: ExpressionNames): Result<E
   if (bracketDepth(source) > MAX_NESTING) return fail(`nests brackets deeper than ${MAX_NESTING}`)
   const parsed = parseExpression(source)
   if (!parsed.ok) return parsed
-  const faults: string[] = []
-  survey(parsed.value, { names, faults }, { bound: new Map(), loops: 0 })
-  const [fault] = faults
+  const found = surveyed(parsed.value, names)
+  if (found.loops > 1 && found.written > MAX_NESTED_VALUES)
+    found.faults.push(`has loops within one another and writes out more than ${MAX_NESTED_VALUES} values`)
+  const [fault] = found.faults
   return fault === undefined ? parsed : fail(fault)
+}
+
+/** How often the loops of an expression may run over the values that it writes out itself. */
+export function writtenRounds(expression: Expression): number {
+  const { loops, written } = surveyed(expression, { isFunction: () => true, variableFault: () => null })
+  return loops === 0 ? 0 : written ** loops
+}
+
+function surveyed(expression: Expression, names: ExpressionNames): Survey {
+  const found: Survey = { names, faults: [], loops: 0, written: 0 }
+  survey(expression, found, { bound: new Map(), loops: 0 })
+  return found
 }
 
 /** The value of one evaluation; never throws. */
@@ -87,6 +102,10 @@ function parseExpression(source: string): Result<Expression, string> {
 interface Survey {
   readonly names: ExpressionNames
   readonly faults: string[]
+  /** The deepest nesting of comprehensions. */
+  loops: number
+  /** Elements of lists and entries of maps that the text writes out. */
+  written: number
 }
 
 interface Surroundings {
@@ -116,9 +135,11 @@ function survey(expression: Expression | undefined, found: Survey, around: Surro
       for (const part of [kind.value.target, ...kind.value.args]) survey(part, found, around)
       return
     case 'listExpr':
+      found.written += kind.value.elements.length
       for (const element of kind.value.elements) survey(element, found, around)
       return
     case 'structExpr':
+      found.written += kind.value.entries.length
       for (const entry of kind.value.entries) {
         if (entry.keyKind.case === 'mapKey') survey(entry.keyKind.value, found, around)
         survey(entry.value, found, around)
@@ -134,6 +155,7 @@ function survey(expression: Expression | undefined, found: Survey, around: Surro
         [accuVar, null],
       ] as const
       const inside = { bound: new Map([...around.bound, ...own]), loops: around.loops + 1 }
+      found.loops = Math.max(found.loops, inside.loops)
       found.names.loopFound?.(inside.loops)
       if (inside.loops > MAX_LOOPS) found.faults.push(`nests loops deeper than ${MAX_LOOPS}`)
       for (const part of [iterRange, accuInit]) survey(part, found, around)

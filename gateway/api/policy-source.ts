@@ -3,10 +3,13 @@ import type { Static } from 'typebox'
 import { DEFAULT_DOCUMENT_LIMITS, Type } from '../../engine/base.ts'
 import type { CompiledPolicy } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
+import { objectsIn, recordIn, textIn } from '../json/unchecked-json.ts'
 import { engine } from '../loading/lazy-engine.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 
-const LONGEST_POLICY = 1024 * 1024
+const LONGEST_POLICY = 256 * 1024
+/** Letters of all conditions together. To read them holds everybody else up. */
+const LONGEST_CONDITIONS = 64 * 1024
 
 export const PolicySource = Type.Union(
   [Type.Record(Type.String(), Type.Unknown()), Type.String({ maxLength: LONGEST_POLICY })],
@@ -24,10 +27,24 @@ export function policyOf(source: Static<typeof PolicySource>): CompiledPolicy {
     const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
     throw new GatewayError('INVALID_INPUT', undefined, { details: [{ pointer: '/policy', message: message + place }] })
   }
-  const compiled = engine().compilePolicy(read === null ? source : read.value.root, sha256Hex)
+  const document: unknown = read === null ? source : read.value.root
+  const excess = whyTooLong(source, document)
+  if (excess !== null)
+    throw new GatewayError('INVALID_INPUT', undefined, { details: [{ pointer: '/policy', message: excess }] })
+  const compiled = engine().compilePolicy(document, sha256Hex)
   if (compiled.ok) return compiled.value
   const details = compiled.problem
     .slice(0, 50)
     .map(({ pointer = '', message }) => ({ pointer: `/policy${pointer}`, message }))
   throw new GatewayError('INVALID_INPUT', 'The policy is not valid.', { details })
+}
+
+/** Null: it is as short as a policy in a request has to be. One of a file may be longer. */
+function whyTooLong(source: Static<typeof PolicySource>, document: unknown): string | null {
+  if (typeof source === 'object' && JSON.stringify(source).length > LONGEST_POLICY)
+    return `is longer than ${LONGEST_POLICY} characters`
+  const conditions = objectsIn(recordIn(document)['rules']).map((rule) => textIn(rule['when'])?.length ?? 0)
+  return conditions.reduce((sum, length) => sum + length, 0) > LONGEST_CONDITIONS
+    ? `has conditions of more than ${LONGEST_CONDITIONS} characters in all`
+    : null
 }

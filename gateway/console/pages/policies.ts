@@ -173,7 +173,7 @@ function waivers({ document }: CompiledPolicy, now: number): Content {
 function packField(form: URLSearchParams): Markup {
   return html`<label
     >Pack
-    <textarea name="policy" class="pack" maxlength="500000" spellcheck="false" placeholder="YAML of a pack">
+    <textarea name="policy" class="pack" maxlength="262144" spellcheck="false" placeholder="YAML of a pack">
 ${form.get('policy') ?? ''}</textarea>
     <span class="hint">Empty: the present policy.</span>
   </label>`
