@@ -132,10 +132,16 @@ async function promoted(route: string, promote: () => Promise<string>, io: Comma
     return EXIT.good
   } catch (error) {
     if (!(error instanceof GatewayError) || !REFUSED.has(error.code)) throw error
-    const details = error.details.map(({ pointer, message }) => `${pointer.replace('/', '--')}: ${message}`)
+    const details = error.details.map(optionMistake)
     writeLine(io.stderr, [error.message, ...details].join('\n'))
     return EXIT.no
   }
+}
+
+/** `--comment is required`. A running gateway's message begins with the pointer. */
+function optionMistake({ pointer, message }: { readonly pointer: string; readonly message: string }): string {
+  const text = message.startsWith(`${pointer}: `) ? message.slice(pointer.length + 2) : message
+  return `${pointer.replace('/', '--')}${/^(?:is|must|has) /.test(text) ? '' : ':'} ${text}`
 }
 
 const REFUSED: ReadonlySet<string> = new Set(['NOT_FOUND', 'APPROVAL_CONFLICT', 'FORBIDDEN', 'INVALID_INPUT'])

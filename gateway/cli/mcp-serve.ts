@@ -51,7 +51,9 @@ function readListed(file: string, { environment }: CommandIo): readonly ListedSe
   try {
     return serversOfFile(readRegularFile(file, 'utf8'), (text) => withEnvironment(text, environment))
   } catch (error) {
-    throw new UsageError(`${file}: ${messageOf(error)}`)
+    const message = messageOf(error)
+    // A fault of the file system names the file itself.
+    throw new UsageError(message.startsWith(file) ? message : `${file}: ${message}`)
   }
 }
 
