@@ -105,7 +105,7 @@ export const RISK_FACTORS: readonly Factor[] = [
   {
     id: 'evidence',
     weight: 6,
-    meaning: 'How much could not be looked at.',
+    meaning: 'How much could not be analysed.',
     scale: Object.entries(QUALITY_SHARE).map(([quality, share]) => ({
       condition: `evidence quality ${quality}`,
       share,

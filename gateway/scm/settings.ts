@@ -116,12 +116,15 @@ export const ScmSettings = strict(
         globs: Type.Array(Type.String({ minLength: 1 }), {
           default: DEFAULT_GLOBS,
           description:
-            'Files that are looked at; one that begins with ! excludes. What a file is, its text says, so a file that is no contract costs a look and no more.',
+            'Files that are read; one that begins with ! excludes. The text of a file decides whether it is a contract.',
         }),
       },
       'Contract discovery profile: what of a repository counts as contract (contract_selector_hash).',
     ),
-    max_contracts: integer(200, 'Changed files that are looked at; past that the change set is incomplete'),
+    max_contracts: integer(
+      200,
+      'Maximum number of changed files that are read; with more the change set is incomplete',
+    ),
     max_requests: integer(600, 'Questions to the platform for one change set'),
     timeout: seconds(15, 'One answer of the platform'),
     challenge: period(3600, 'A binding challenge is to be proven within this'),

@@ -178,7 +178,7 @@ export const METRICS = [
     name: 'preflight_receipts_presented_total',
     type: 'counter',
     labels: ['route', 'result'],
-    help: 'Receipts that came with calls and were looked at: authorized, or the reason why not; missing where one was needed and none came.',
+    help: 'Receipts that came with calls and were verified: authorized, or the reason why not; missing where one was needed and none came.',
   },
   {
     name: 'preflight_break_glass_open',
@@ -341,7 +341,7 @@ export const METRICS = [
     name: 'preflight_monitoring_refusals_total',
     type: 'counter',
     labels: [],
-    help: 'Executions that asked for monitoring and did not go on because no sink took events (MONITORING_UNWIRED).',
+    help: 'Executions that asked for monitoring and were refused because no sink took events (MONITORING_UNWIRED).',
   },
   {
     name: 'preflight_sink_queue_events',

@@ -33,7 +33,7 @@ export const MapRule = Type.Object(
     when: Type.Optional(expression('Which requests the rule is about; every one when absent.')),
     action: Type.Union([Type.Literal('pass'), Type.Literal('judge'), Type.Literal('receipt'), Type.Literal('deny')], {
       description:
-        'pass: goes on unjudged. judge: the artifact is compared. receipt: goes on only with a receipt. deny: goes no further.',
+        'pass: forwarded unjudged. judge: the artifact is compared. receipt: forwarded only with a receipt. deny: refused.',
     }),
     operation: Type.Optional(
       Type.String({ minLength: 1, maxLength: 100, description: 'Operation to authorize; the route’s when absent.' }),

@@ -19,7 +19,7 @@ const EditsSection = strict(
     write: tools(
       'protocol mcp: tools that change files. If the arguments do not determine in one way what the call changes, it is stopped. Calls of other tools are examined when their arguments look like a change.',
     ),
-    ignore: tools('protocol mcp: tools whose arguments are never looked at.'),
+    ignore: tools('protocol mcp: tools whose arguments are never read.'),
     operation: Type.Optional(
       Type.String({ minLength: 1, description: 'protocol mcp: operation of such changes; absent: that of the route.' }),
     ),
