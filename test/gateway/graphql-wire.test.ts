@@ -232,6 +232,13 @@ const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit
   ['letters of an encoded coding', '', json({ query: '{ a }' }, "application/json; charset*=''utf-7"), 415],
   ['no JSON', '', json('{'), 400],
   ['no object', '', json('"{ a }"'), 400],
+  ...[
+    { extensions: { persistedQuery: { version: 1, sha256Hash: HASH, md5Hash: 'x' } } },
+    { extensions: { persistedQuery: { version: 1, sha256Hash: HASH, SHA256Hash: 'x' } } },
+    {
+      extensions: { persistedQuery: { version: 1, sha256Hash: HASH }, PersistedQuery: { version: 1, sha256Hash: 'x' } },
+    },
+  ].map((hashes) => ['a second hash', '', json({ query: '{ a }', ...hashes }), 400] as const),
   ['an empty batch', '', json([]), 400],
   ['a batch without end', '', json(Array.from({ length: 51 }, () => ({ query: '{ a }' }))), 400],
   ['a query that is not a text', '', json({ query: ['{ a }'] }), 400],

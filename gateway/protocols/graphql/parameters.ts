@@ -7,7 +7,7 @@ import { overridesMethod } from '../common/method-override.ts'
 import { basePath, pathOf } from '../common/request-line.ts'
 import { literalReadings } from '../../routing/path-reading.ts'
 import { queryOf } from '../../routing/query-names.ts'
-import { otherSpelling } from '../../json/folded-names.ts'
+import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJsonText, type JsonObject } from '../../json/strict-json.ts'
 import {
   readGraphqlBody,
@@ -162,11 +162,17 @@ function objectMember(members: JsonObject, name: string): JsonObject | undefined
   return isJsonObject(read.value) ? read.value : undefined
 }
 
+const EXTENSIONS = countingNames(['persistedQuery'])
+/** By another hash a server takes the document that it keeps for that one (Hot Chocolate: `md5Hash`). */
+const PERSISTED: ReadonlySet<string> = new Set(['version', 'sha256Hash'])
+
 /** Null: there is none; undefined: it has an unknown form (Apollo's "Automatic persisted queries"). */
 function hashIn(extensions: JsonObject): string | null | undefined {
+  if (otherSpelling(extensions, EXTENSIONS) !== null) return undefined
   const persisted = Object.hasOwn(extensions, 'persistedQuery') ? extensions['persistedQuery'] : null
   if (persisted === null || persisted === undefined) return null
   if (!isJsonObject(persisted) || persisted['version'] !== 1) return undefined
+  if (!Object.keys(persisted).every((name) => PERSISTED.has(name))) return undefined
   const hash = persisted['sha256Hash']
   return typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? hash : undefined
 }
