@@ -38,11 +38,9 @@ for (const [what, [policy, message]] of Object.entries(REFUSED))
   test(`a policy with ${what} is a mistake of the request`, async (t) => {
     const api = await startApi()
     t.after(() => api.close())
-    const started = process.cpuUsage().user
     const answer = await api.post('/api/v1/policy/simulate', { policy, artifacts })
     assert.equal(answer.status, 400, answer.text)
     assert.match(answer.text, message)
-    assert.ok(process.cpuUsage().user - started < 3_000_000)
   })
 
 test('conditions whose loops run for each of many findings leave the decision incomplete', async (t) => {

