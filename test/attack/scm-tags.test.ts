@@ -65,7 +65,7 @@ test('github: a tag that moves meanwhile, or is not there, is not moved', async 
     return null
   }
   const answer = await move('v1')
-  assert.match(await answer.text(), /not what was judged any more: the tag v1 is at/)
+  assert.match(await answer.text(), /no longer what was judged: the tag v1 is at/)
   assert.deepEqual([answer.status, asks, server.effects], [503, 2, []])
 })
 

@@ -385,7 +385,7 @@ suite('a configuration', () => {
     [
       'with documents that are not there',
       { graphql: { introspect: true, documents: 'nowhere.json' } },
-      /nowhere\.json cannot be read/,
+      /nowhere\.json does not exist/,
     ],
   ] as const)
     test(`${what} is refused`, () => {
