@@ -21,6 +21,7 @@ import { both, languageOf } from './patterns.ts'
 import { itemNodes, memberNodes } from './places.ts'
 import { namedTypes, readingsOf, undecidedTypes } from './reading.ts'
 
+type Unevaluated = Extract<Constraint, { kind: 'unevaluated' }>
 type NodesBySide = Readonly<Record<ProofSide, SchemaNodes>>
 
 /** More patterns than these in one object are not distinguished. */
@@ -137,7 +138,7 @@ class TextPlace {
       return [{ kind, test: text(test), then: then && text(then), otherwise: otherwise && text(otherwise) }]
     }
     if (kind === 'shape') return [this.#level === 'whole' ? this.#shape(constraint, nodes) : constraint]
-    if (kind === 'unevaluated') return [this.#unevaluated(constraint, nodes)]
+    if (kind === 'unevaluated') return this.#unevaluated(constraint, nodes)
     if (kind === 'types') return this.#types(constraint.types, nodes)
     if (kind === 'values') return this.#values(constraint, nodes)
     if (kind === 'items' || kind === 'contains') return this.#ofLists(constraint, nodes)
@@ -230,21 +231,22 @@ class TextPlace {
     }
   }
 
-  #unevaluated(constraint: Extract<Constraint, { kind: 'unevaluated' }>, nodes: SchemaNodes): Constraint {
+  #unevaluated(constraint: Unevaluated, nodes: SchemaNodes): readonly Constraint[] {
     const { of, node, owner, widest, narrowest } = constraint
-    if (of === 'object' && this.#level !== 'whole') return constraint
+    if (of === 'object' && this.#level !== 'whole') return [constraint]
     const form = (one: Shape | Items): Shape | Items => {
       if (one.kind === 'shape') return this.#shape(one, nodes)
       const [items] = this.#ofLists(one, nodes)
       return items?.kind === 'items' ? items : one
     }
-    return {
+    const read: Unevaluated = {
       ...constraint,
       node: of === 'array' ? this.#item(node) : this.#member(node, () => true, nodes),
       owner: this.#text(owner),
       widest: widest && form(widest),
       narrowest: form(narrowest),
     }
+    return [read, ...this.#ifText(firstUnevaluated(read, nodes), nodes)]
   }
 
   /** A schema of the values of many names, whose texts must all be read in one way. */
@@ -301,6 +303,19 @@ class TextPlace {
 
 function isAmong(typed: TextReading['typed'], type: JsonType): boolean {
   return [...typed].some((one) => one === type)
+}
+
+/** What the first item must meet if no other keyword evaluates it. Null for objects. */
+function firstUnevaluated({ widest, narrowest }: Unevaluated, nodes: SchemaNodes): SchemaNode | null {
+  if (narrowest.kind !== 'items') return null
+  const least = itemNode(narrowest, 0)
+  const most = widest?.kind === 'items' ? itemNode(widest, 0) : null
+  if (least === null || least === most) return least
+  const between: readonly Constraint[] = [
+    ...(most?.constraints ?? []),
+    { kind: 'opaque', why: 'a first item that may be unevaluated' },
+  ]
+  return nodes.made([{ kind: 'any', nodes: [least, nodes.made(between)] }])
 }
 
 /** The items of listed lists of one. */

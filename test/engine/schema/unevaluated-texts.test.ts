@@ -1,6 +1,7 @@
 /**
- * Alone, `unevaluatedProperties` says what `additionalProperties` says. It does so too where values are written as text: the
- * types of the other names are none of a name with a schema of its own.
+ * Alone, `unevaluatedProperties` says what `additionalProperties` says, and `unevaluatedItems` what `items` says. This holds
+ * where values are written as text, too. The types of the other names are none of a name with a schema of its own. A field
+ * that occurs once is a list of one item.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -60,6 +61,38 @@ for (const [direction, operation] of Object.entries(DIRECTIONS)) {
             assert.deepEqual(new Set(levels.map((level) => level?.[0])), new Set(['breaking']))
         })
       }
+    }
+  })
+}
+
+/** Lists that hold a field of one text, or refuse it, by either keyword. */
+const LISTS: Readonly<Record<string, (keyword: string) => Json>> = {
+  'no item': (keyword) => ({ [keyword]: false }),
+  'whole numbers': (keyword) => ({ [keyword]: { type: 'integer' } }),
+  'bounded numbers': (keyword) => ({ [keyword]: { type: 'integer', maximum: 5 } }),
+  'listed values': (keyword) => ({ [keyword]: { enum: ['a'] } }),
+  'any item': (keyword) => ({ [keyword]: true }),
+  'a whole number, and no more': (keyword) => ({ prefixItems: [{ type: 'integer' }], [keyword]: false }),
+  'a whole number, then texts': (keyword) => ({ prefixItems: [{ type: 'integer' }], [keyword]: { type: 'string' } }),
+  'no list without items': (keyword) => ({ [keyword]: false, minItems: 1 }),
+  'whole numbers in a part': (keyword) => ({ allOf: [{ [keyword]: { type: 'integer' } }] }),
+}
+
+for (const [direction, operation] of Object.entries(DIRECTIONS)) {
+  suite(`a text of its own beside lists in a ${direction}`, () => {
+    for (const [name, list] of Object.entries(LISTS)) {
+      test(name, () => {
+        for (const mediaType of MEDIA_TYPES) {
+          const [byItems, byUnevaluated] = ['items', 'unevaluatedItems'].map((keyword) => {
+            const others = { type: 'array', ...list(keyword) }
+            const whole = (more: Json): Json =>
+              api(operation({ type: 'object', additionalProperties: others, ...more }, mediaType))
+            const [before, after] = [whole({}), whole({ properties: { a: { type: 'string' } } })]
+            return [worstOf('openapi', before, after), worstOf('openapi', after, before)]
+          })
+          assert.deepEqual(byUnevaluated, byItems, mediaType)
+        }
+      })
     }
   })
 }
