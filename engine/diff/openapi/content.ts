@@ -100,6 +100,7 @@ function compareMedia(walk: Walk, base: MediaType, head: MediaType, place: Paylo
  * item to some.
  */
 function comparableSchemas(walk: Walk, base: MediaType, head: MediaType): readonly [Located | null, Located | null] {
+  if (base.itemSchema === null && head.itemSchema === null) return [base.schema, head.schema]
   if (base.schema === null && head.schema === null) return [null, null]
   if (base.itemSchema !== null && head.itemSchema !== null)
     return [base.schema ?? anyList(base), head.schema ?? anyList(head)]

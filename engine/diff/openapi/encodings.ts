@@ -46,9 +46,12 @@ function partOf(contract: Walk['base'], media: MediaType, field: string): MediaT
   return { name, located, schema, itemSchema: null, encoding: encodingMembers(located.value) }
 }
 
+const NO_FIELD_TYPES: ReadonlyMap<string, string> = new Map()
+
 /** The media types that are stated for fields, where the media type has fields. */
 export function fieldTypesOf({ name, encoding }: MediaType): ReadonlyMap<string, string> {
-  const stated = hasFields(name) ? Object.entries(encoding) : []
+  const stated = Object.entries(encoding)
+  if (stated.length === 0 || !hasFields(name)) return NO_FIELD_TYPES
   return new Map(stated.map(([field, one]) => [field, textAt(one, 'contentType') ?? '']))
 }
 
