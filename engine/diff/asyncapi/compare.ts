@@ -170,6 +170,7 @@ function compareChannelParameters(walk: AsyncWalk, base: AsyncChannel, head: Asy
   const baseDefinitions = parameterDefinitions(base, walk.base)
   const headDefinitions = parameterDefinitions(head, walk.head)
   const baseNames = parameterNames(base.address)
+  const isOfSchemas = [walk.base, walk.head].every(hasParameterSchemas)
   for (const [index, name] of parameterNames(address).entries()) {
     const baseName = baseNames[index] ?? name
     // A document may rename a parameter in the address and leave its definition under the old name.
@@ -181,8 +182,7 @@ function compareChannelParameters(walk: AsyncWalk, base: AsyncChannel, head: Asy
       walk.add({ ...place, rule: 'asyncapi-parameter-moved', before: baseName, after: name })
     }
     const [definedBefore, definedAfter] = [baseDefinitions[baseName], headDefinitions[defined]]
-    const isSchema = hasSchema(definedBefore) && hasSchema(definedAfter)
-    const [before, after] = [parameterOf(definedBefore, isSchema), parameterOf(definedAfter, isSchema)]
+    const [before, after] = [parameterOf(definedBefore, isOfSchemas), parameterOf(definedAfter, isOfSchemas)]
     if (isEqual(before, after)) continue
     const [values, remaining] = [allowedValuesOf(before), allowedValuesOf(after)]
     const isNarrowed = remaining !== null && (values === null || values.some((value) => !remaining.includes(value)))
@@ -209,23 +209,27 @@ function parameterDefinitions({ parameters }: AsyncChannel, api: AsyncApi): Json
   )
 }
 
-function hasSchema(parameter: unknown): boolean {
-  return isRecord(parameter) && isRecord(parameter['schema'])
+/** AsyncAPI 2.x. AsyncAPI 3.x has a few members of the schemas only. */
+function hasParameterSchemas({ version }: AsyncApi): boolean {
+  return version.startsWith('2')
 }
 
-/** A parameter without a schema takes any text. AsyncAPI 3.x cannot express other schema keywords. */
-function parameterOf(parameter: unknown, isSchema: boolean): unknown {
+/**
+ * A parameter without a schema takes any text.
+ * @param isOfSchemas whether both sides can state all members of a schema
+ */
+function parameterOf(parameter: unknown, isOfSchemas: boolean): unknown {
   if (!isRecord(parameter)) return {}
   const { description: _, examples: _examples, schema, ...rest } = parameter
-  const members = Object.entries({ ...(isRecord(schema) ? parameterConditions(schema, isSchema) : {}), ...rest })
+  const members = Object.entries({ ...(isRecord(schema) ? parameterConditions(schema, isOfSchemas) : {}), ...rest })
   return Object.fromEntries(members.map(([name, value]) => [name, name === 'enum' ? sortedValues(value) : value]))
 }
 
 /** The members of a text schema that restrict its values. */
-function parameterConditions(schema: JsonRecord, isSchema: boolean): JsonRecord {
+function parameterConditions(schema: JsonRecord, isOfSchemas: boolean): JsonRecord {
   const { title: _title, description: _description, examples: _examples, ...rest } = schema
   const ofBoth: ReadonlySet<string> = new Set(['enum', 'default', '$ref'])
-  if (!isSchema) return Object.fromEntries(Object.entries(rest).filter(([name]) => ofBoth.has(name)))
+  if (!isOfSchemas) return Object.fromEntries(Object.entries(rest).filter(([name]) => ofBoth.has(name)))
   return Object.fromEntries(Object.entries(rest).filter(([name, value]) => name !== 'type' || value !== 'string'))
 }
 
