@@ -44,11 +44,18 @@ export interface Alternative {
   readonly credentials: readonly Credential[]
 }
 
-interface SecurityChange {
+interface UnofferedScope {
+  readonly scheme: string
+  readonly scope: string
+}
+
+export interface SecurityChange {
   /** Alternatives of the base that are no longer admitted. */
   readonly refused: readonly Alternative[]
   /** True if all of `refused` would be admitted with more scopes. */
   readonly isByScopes: boolean
+  /** Scopes that are required as before, and that the schemes no longer offer. Their alternatives are not in `refused`. */
+  readonly unoffered: readonly UnofferedScope[]
   /** Alternatives of the head that were not admitted before. */
   readonly admitted: readonly Alternative[]
 }
@@ -59,12 +66,24 @@ const NOTHING: readonly Alternative[] = [{ label: 'none', credentials: [] }]
 export function compareAlternatives(base: readonly Alternative[], head: readonly Alternative[]): SecurityChange {
   const [before, after] = [base.length === 0 ? NOTHING : base, head.length === 0 ? NOTHING : head]
   const [wasAdmitted, isAdmitted] = [admission(before), admission(after)]
-  const refused = before.filter((offered) => !isAdmitted(offered, isObtainable))
+  const lost = before
+    .filter((offered) => !isAdmitted(offered, isObtainable))
+    .map((offered) => ({ offered, unoffered: unofferedScopes(offered, after) }))
+  const refused = lost.flatMap(({ offered, unoffered }) => (unoffered.length === 0 ? [offered] : []))
   return {
     refused,
     isByScopes: refused.every((offered) => isAdmitted(offered, isSameCredential)),
+    unoffered: lost.flatMap(({ unoffered }) => unoffered),
     admitted: after.filter((offered) => !wasAdmitted(offered, isAlreadyRequired)),
   }
+}
+
+/** The scopes of an alternative that are required as before, and that its schemes do not list. */
+function unofferedScopes(offered: Alternative, after: readonly Alternative[]): readonly UnofferedScope[] {
+  const needed = after.find((one) => admits(one, offered, isRequiredAsBefore))
+  return (needed?.credentials ?? []).flatMap(({ scheme, scopes, defined }) =>
+    scopes.flatMap((scope) => (defined !== null && definesScope(defined, scope) ? [] : [{ scheme, scope }])),
+  )
 }
 
 type CredentialCheck = (offered: Credential, needed: Credential) => boolean
@@ -92,9 +111,13 @@ function isSameCredential(offered: Credential, needed: Credential): boolean {
   return offered.scheme === needed.scheme && isKind && hasFlowsOf(offered, needed, isAddressKept)
 }
 
+function isRequiredAsBefore(offered: Credential, needed: Credential): boolean {
+  return isSameCredential(offered, needed) && hasScopes(offered, needed)
+}
+
 /** Whether callers that held the credential can still obtain it, with everything that is required of it. */
 function isObtainable(offered: Credential, needed: Credential): boolean {
-  if (!isSameCredential(offered, needed) || !hasScopes(offered, needed)) return false
+  if (!isRequiredAsBefore(offered, needed)) return false
   // A scheme that no longer lists scopes offers none.
   const isWantedDefined = needed.scopes.every((scope) =>
     needed.defined === null ? offered.defined === null : definesScope(needed.defined, scope),

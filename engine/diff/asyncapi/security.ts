@@ -3,7 +3,7 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import { canonicalJson } from '../../common/hash.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, stepInto, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import {
   addressText,
@@ -26,10 +26,11 @@ interface Secured {
 /** Each item of a security list is one alternative. An empty list requires nothing. */
 export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Secured, of: string): void {
   const [base, head] = [
-    securityAlternatives(before.security, walk.base),
-    securityAlternatives(after.security, walk.head),
+    // A scheme that the base does not define cannot be distinguished from its first definition.
+    securityAlternatives(before.security, [walk.base, walk.head]),
+    securityAlternatives(after.security, [walk.head]),
   ]
-  const { refused, admitted } = compareAlternatives(base, head)
+  const { refused, unoffered, admitted } = compareAlternatives(base, head)
   const baseSite = { side: 'base', located: before.security ?? before.located } as const
   const headSite = { side: 'head', located: after.security ?? after.located } as const
   if (base.length === 0 && refused.length > 0) {
@@ -53,7 +54,7 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
     } else walk.add({ ...headSite, ...shared, rule: 'asyncapi-security-scope-tightened', after: kept.label })
   }
   if (refused.length === 0)
-    for (const name of withdrawnFrom(base, head))
+    for (const name of new Set([...unoffered.map(({ scope }) => scope), ...withdrawnFrom(base, head)]))
       walk.add({ ...headSite, rule: 'asyncapi-security-scope-withdrawn', subject: `${of} ${name}`, name, before: name })
   for (const alternative of admitted) {
     const { label: name } = alternative
@@ -84,7 +85,9 @@ function alternativeLabels(alternatives: readonly Alternative[]): readonly strin
 
 /** The key that distinguishes one alternative from another. */
 function alternativeKey({ credentials }: Alternative, isWithoutScopes = false): string {
-  const parts = credentials.map(({ kind, scopes }) => canonicalJson([kind, ...(isWithoutScopes ? [] : scopes)]))
+  const parts = credentials.map(({ scheme, kind, scopes }) =>
+    canonicalJson([scheme, kind, ...(isWithoutScopes ? [] : scopes)]),
+  )
   return parts.sort(byCodeUnit).join(' ')
 }
 
@@ -98,49 +101,74 @@ function addressesIn({ credentials }: Alternative): Readonly<Record<string, stri
 /**
  * AsyncAPI 2.x names schemes with their scopes, all required. AsyncAPI 3.x refers to one scheme that contains its
  * scopes.
+ * @param apis the contract, and those that define what it does not
  */
-function securityAlternatives(security: Located | null, api: AsyncApi): readonly Alternative[] {
+function securityAlternatives(security: Located | null, apis: readonly AsyncApi[]): readonly Alternative[] {
   if (security === null || !Array.isArray(security.value)) return []
   const items: readonly unknown[] = security.value
+  const [own] = apis
   return items.flatMap((value, index) => {
     if (!isRecord(value)) return []
     const located = { value, at: stepInto(security.at, String(index)), document: security.document }
-    const credentials = api.version.startsWith('2')
-      ? requirementOf(value, api)
-      : [schemeCredential(api.documents.follow(located), null)]
+    const credentials =
+      own?.version.startsWith('2') === true ? requirementOf(value, apis) : [referredCredential(located, apis)]
     const label = credentials.map(credentialLabel).join(' and ')
     return [{ label: label === '' ? 'none' : label, credentials }]
   })
 }
 
-function requirementOf(requirement: JsonRecord, api: AsyncApi): readonly Credential[] {
-  const components = memberOf(api.documents.root, 'components')
-  const schemes = components === null ? null : memberOf(components, 'securitySchemes')
+function requirementOf(requirement: JsonRecord, apis: readonly AsyncApi[]): readonly Credential[] {
   return Object.keys(requirement)
     .sort(byCodeUnit)
     .map((name) => {
-      const held = schemes === null ? null : memberOf(schemes, name)
-      return schemeCredential(held === null ? null : api.documents.follow(held), requirement[name])
+      const scheme = firstFound(apis, (api) => namedScheme(api, name))
+      return schemeCredential(scheme, { name, scopes: requirement[name] })
     })
+}
+
+function namedScheme({ documents }: AsyncApi, name: string): Located | null {
+  const components = memberOf(documents.root, 'components')
+  const schemes = components === null ? null : memberOf(components, 'securitySchemes')
+  const held = schemes === null ? null : memberOf(schemes, name)
+  return held === null ? null : documents.follow(held)
+}
+
+function referredCredential(located: Located, apis: readonly AsyncApi[]): Credential {
+  const name = textAt(located.value, '$ref') ?? ''
+  return schemeCredential(
+    firstFound(apis, ({ documents }) => documents.follow(located)),
+    { name, scopes: null },
+  )
+}
+
+function firstFound(apis: readonly AsyncApi[], find: (api: AsyncApi) => Located | null): Located | null {
+  for (const api of apis) {
+    const found = find(api)
+    if (found !== null) return found
+  }
+  return null
 }
 
 const KIND_MEMBERS = ['type', 'scheme', 'in', 'name']
 
-/** Schemes are matched by content: 3.x may inline what 2.x named. */
-function schemeCredential(scheme: Located | null, scopes: unknown): Credential {
+/** Schemes are matched by content: 3.x may inline what 2.x named. Those without content are matched by name. */
+function schemeCredential(
+  scheme: Located | null,
+  required: { readonly name: string; readonly scopes: unknown },
+): Credential {
   const value: JsonRecord = isRecord(scheme?.value) ? scheme.value : {}
   const reported = KIND_MEMBERS.flatMap((member) => (typeof value[member] === 'string' ? [value[member]] : []))
   return {
-    scheme: '',
+    scheme: reported.length === 0 ? required.name : '',
     kind: reported.length === 0 ? UNDEFINED_KIND : reported.join(' '),
     flows: flowEndpoints(value),
-    scopes: [...textsOf(scopes ?? value.scopes)].sort(byCodeUnit),
+    scopes: [...textsOf(required.scopes ?? value.scopes)].sort(byCodeUnit),
     defined: scopesByFlow(value),
   }
 }
 
-function credentialLabel({ kind, scopes }: Credential): string {
-  const type = kind === UNDEFINED_KIND ? 'a scheme that is not defined' : (kind.split(' ')[0] ?? '')
+function credentialLabel({ scheme, kind, scopes }: Credential): string {
+  const type = kind === UNDEFINED_KIND ? `the scheme ${scheme}, which is not defined` : (kind.split(' ')[0] ?? '')
   return scopes.length === 0 ? type : `${type} (${scopes.join(', ')})`
 }
 

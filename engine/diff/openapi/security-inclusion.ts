@@ -17,6 +17,7 @@ import {
   type Alternative,
   type Credential,
   type DefinedScopes,
+  type SecurityChange,
 } from '../security.ts'
 import { flowsOf, schemeKind, requirementLabel, securitySchemesOf } from './security-schemes.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
@@ -45,14 +46,15 @@ export function compareAdmission(walk: Walk, before: OperationSide, after: Opera
     requiredAlternatives(base, walk.security.base),
     requiredAlternatives(head, walk.security.head),
   ]
-  const { refused, isByScopes, admitted } = compareAlternatives(baseAlternatives, headAlternatives)
+  const { refused, isByScopes, unoffered, admitted } = compareAlternatives(baseAlternatives, headAlternatives)
   const located = head ?? after.operation.located
   const add = (action: OpenApiFacts['admission']['action'], texts: readonly [string, string]): void =>
     reportRequirement(walk, 'admission', { action }, { located, texts })
   if (refused.length > 0) add(isByScopes ? 'scopes' : 'tightened', labels(baseAlternatives, headAlternatives))
   else if (admitted.length > 0) add('loosened', labels(baseAlternatives, headAlternatives))
   if (refused.length > 0) return
-  for (const [scheme, scope] of withdrawnFrom(baseAlternatives, walk.security.head)) {
+  const withdrawn = [...unoffered, ...withdrawnFrom(baseAlternatives, walk.security.head)]
+  for (const { scheme, scope } of new Map(withdrawn.map((one) => [JSON.stringify(one), one])).values()) {
     reportRequirement(walk, 'admission', { action: 'withdrawn', scheme, scope }, { located, texts: [scope, null] })
   }
 }
@@ -67,7 +69,8 @@ export function compareShownCredentials(walk: Walk, before: OperationSide, after
     requiredAlternatives(base, walk.security.base),
     requiredAlternatives(head, walk.security.head),
   ]
-  if (compareAlternatives(headAlternatives, baseAlternatives).refused.length === 0) return
+  const { refused, unoffered } = compareAlternatives(headAlternatives, baseAlternatives)
+  if (refused.length === 0 && unoffered.length === 0) return
   const located = head ?? after.operation.located
   reportRequirement(walk, 'callback-security', {}, { located, texts: labels(baseAlternatives, headAlternatives) })
 }
@@ -186,13 +189,13 @@ function scopesOf(definition: JsonRecord): DefinedScopes {
 function withdrawnFrom(
   alternatives: readonly Alternative[],
   { definitions, renamed }: SideSchemes,
-): readonly (readonly [scheme: string, scope: string])[] {
+): SecurityChange['unoffered'] {
   const names = new Map([...renamed].map(([name, baseName]) => [baseName, name]))
   const held = new Map(alternatives.flatMap(({ credentials }) => credentials.map((one) => [one.scheme, one] as const)))
   return [...held.values()].flatMap(({ scheme, defined: before }) => {
     const definition = definitions.get(names.get(scheme) ?? scheme)
     if (before === null || definition?.type !== 'oauth2') return []
-    return withdrawnScopes(before, scopesOf(definition)).map((scope) => [scheme, scope] as const)
+    return withdrawnScopes(before, scopesOf(definition)).map((scope) => ({ scheme, scope }))
   })
 }
 

@@ -155,6 +155,7 @@ suite('the security of an operation', () => {
 
   const { key: _key, token, basic, oidc } = SCHEMES
   const broken = ['breaking api-security-tightened']
+  const withdrawn = ['breaking api-security-scope-withdrawn']
   const DEFINITIONS: readonly (readonly [string, unknown, unknown, readonly string[]])[] = [
     ['type', { type: 'apiKey', in: 'header', name: 'X-Key' }, basic, broken],
     ['scheme', basic, { type: 'http', scheme: 'bearer' }, broken],
@@ -173,15 +174,15 @@ suite('the security of an operation', () => {
     ['refresh address that went', flow({ refreshUrl: 'https://id.example.com/refresh' }), flow({}), broken],
     ['flow that went', token, flow({}), broken],
     ['flow that came', flow({}), token, ['dangerous api-security-loosened']],
-    ['scope that is required and no longer offered', flow({}), flow({}, { write: '' }), broken],
-    ['scopes that are listed no more', flow({}), flow({}, {}), broken],
+    ['scope that is required and no longer offered', flow({}), flow({}, { write: '' }), withdrawn],
+    ['scopes that are listed no more', flow({}), flow({}, {}), [...withdrawn, ...withdrawn]],
     ['scopes that are listed first', flow({}, {}), flow({}), []],
-    ['scope that is no longer offered', flow({}), flow({}, { read: '' }), ['breaking api-security-scope-withdrawn']],
+    ['scope that is no longer offered', flow({}), flow({}, { read: '' }), withdrawn],
     [
       'scope that one of its flows no longer offers',
       bothFlows({ read: '', write: '' }),
       bothFlows({ write: '' }),
-      ['breaking api-security-scope-withdrawn'],
+      withdrawn,
     ],
     ['discovery address', oidc, { type: 'openIdConnect', openIdConnectUrl: 'https://other.example.com/' }, broken],
     ['description', basic, { type: 'http', scheme: 'basic', description: 'Ask us.' }, []],
