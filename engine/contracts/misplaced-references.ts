@@ -10,7 +10,7 @@ import { parsePointer } from './pointer.ts'
 import { movesBetween, rewriteReferences } from './rewritten-references.ts'
 
 /** A document with the files that it refers to. */
-interface Contents {
+export interface Contents {
   readonly root: unknown
   readonly files: FurtherDocuments
 }

@@ -1,9 +1,11 @@
 /**
  * The drafts of JSON Schema that messages state for their payloads. A document is read by draft 7, which AsyncAPI's own schemas
- * extend. A payload of a later draft is rewritten, with all that it refers to within the document: there the siblings of a
+ * extend. A payload of a later draft is rewritten, with all that it refers to, also in other files: there the siblings of a
  * `$ref` count.
  */
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
+import type { Contents } from '../misplaced-references.ts'
+import { joinPath } from '../file-references.ts'
 import { resolvePointer, localRefPointer } from '../pointer.ts'
 import { withCountedSiblings } from '../schema-drafts.ts'
 import { VALUES } from '../schema-keywords.ts'
@@ -20,11 +22,28 @@ export function statedDraft(format: unknown): string | null {
 /** Drafts in which the siblings of a `$ref` count. */
 const COUNTED: ReadonlySet<unknown> = new Set(['2019-09', '2020-12'])
 
-/** The document with the siblings of references in the form of draft 7 where they count. */
-export function withPayloadDrafts(root: unknown): unknown {
+/** A schema, and the file that contains it; the document itself is ''. */
+interface PlacedSchema {
+  readonly value: unknown
+  readonly path: string
+}
+
+/** The document and its files with the siblings of references in the form of draft 7 where they count. */
+export function withPayloadDrafts(contents: Contents): Contents {
+  const { root, files } = contents
+  const opened = new Map<string, unknown>([['', root]])
+  const open = (path: string): unknown => {
+    if (!opened.has(path)) opened.set(path, files.open(path))
+    return opened.get(path)
+  }
   const counted = new Set<object>()
-  for (const schema of schemasOfLaterDrafts(root)) collectReached(schema, root, counted)
-  return counted.size === 0 ? root : withCountedReferences(root, counted)
+  for (const path of ['', ...files.paths])
+    for (const value of schemasOfLaterDrafts(open(path))) collectReached({ value, path }, open, counted)
+  if (counted.size === 0) return { root, files: { paths: files.paths, open } }
+  return {
+    root: withCountedReferences(root, counted),
+    files: { paths: files.paths, open: (path) => withCountedReferences(open(path), counted) },
+  }
 }
 
 function schemasOfLaterDrafts(root: unknown): readonly unknown[] {
@@ -38,18 +57,26 @@ function schemasOfLaterDrafts(root: unknown): readonly unknown[] {
 }
 
 /** Adds a schema, the schemas in it, and those that they refer to. */
-function collectReached(schema: unknown, root: unknown, reached: Set<object>): void {
-  const open: unknown[] = [schema]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== 'object' || next === null || reached.has(next)) continue
-    reached.add(next)
-    const members = Object.entries(next).filter(([name]) => Array.isArray(next) || !VALUES.has(name))
-    open.push(...members.map(([, member]: [string, unknown]) => member))
-    const { $ref: reference } = isRecord(next) ? next : NOTHING
-    const pointer = typeof reference === 'string' ? localRefPointer(reference) : null
-    const target = pointer === null ? null : resolvePointer(root, pointer)
-    if (target?.found === true) open.push(target.value)
+function collectReached(schema: PlacedSchema, open: (path: string) => unknown, reached: Set<object>): void {
+  const waiting: PlacedSchema[] = [schema]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { value, path } = next
+    if (typeof value !== 'object' || value === null || reached.has(value)) continue
+    reached.add(value)
+    const members = Object.entries(value).filter(([name]) => Array.isArray(value) || !VALUES.has(name))
+    waiting.push(...members.map(([, member]: [string, unknown]) => ({ value: member, path })))
+    const { $ref: reference } = isRecord(value) ? value : NOTHING
+    if (typeof reference === 'string') waiting.push(...targetOf(reference, path, open))
   }
+}
+
+/** The schema at a pointer, in this file or another one; empty: it is not found. */
+function targetOf(reference: string, from: string, open: (path: string) => unknown): readonly PlacedSchema[] {
+  const [file = '', fragment = ''] = reference.split('#', 2)
+  const path = file === '' ? from : joinPath(from, file)
+  const pointer = localRefPointer(`#${fragment}`)
+  const target = pointer === null ? null : resolvePointer(open(path), pointer)
+  return target?.found === true ? [{ value: target.value, path }] : []
 }
 
 const NOTHING: JsonRecord = {}

@@ -163,3 +163,33 @@ test('the scheme of a URL of 2.x is part of the address', () => {
   assert.deepEqual(found(at('mqtt://a'), at('MQTT://a')), [])
   assert.deepEqual(found(at('mqtt://a'), at('a')), [])
 })
+
+const siblings = (maxLength: number): string =>
+  JSON.stringify({
+    a: { type: 'object', properties: { x: { $ref: '#/b', maxLength } } },
+    b: { type: 'string' },
+  })
+
+test('the siblings of a reference in another file count in a payload of a later draft', () => {
+  const document = version3({
+    payload: { schemaFormat: 'application/schema+json;version=2020-12', schema: { $ref: 'parts.json#/a' } },
+  })
+  const text = JSON.stringify(document)
+  const compared = compare(
+    {
+      id: 'a',
+      type: 'asyncapi',
+      path: 'api.json',
+      before: text,
+      after: text,
+      files: { 'parts.json': { before: siblings(9), after: siblings(3) } },
+    },
+    {},
+    sha256Hex,
+  )
+  assert.ok(compared.ok)
+  assert.deepEqual(
+    compared.value.groups.map(({ level, rule, location }) => `${level} ${rule} ${location}`),
+    ['breaking received-message-property-max-length-decreased parts.json#/a/properties/x/maxLength'],
+  )
+})
