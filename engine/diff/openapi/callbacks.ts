@@ -3,6 +3,7 @@
  * response.
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
+import { canonicalJson } from '../../common/hash.ts'
 import {
   membersAt,
   readPathItem,
@@ -20,17 +21,35 @@ import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OperationWalk } from './walk.ts'
 
 export function compareCallbacks(walk: OperationWalk, base: ApiOperation, head: ApiOperation): void {
-  const before = membersAt(base.located, 'callbacks')
-  const after = membersAt(head.located, 'callbacks')
+  const before = callbacksOf(walk.base, base)
+  const after = callbacksOf(walk.head, head)
   if (before.length === 0 && after.length === 0) return
-  const { added, removed, kept } = matchByKey(before, after, ([name]) => name)
-  for (const [name, located] of removed) {
+  // The provider calls addresses. The name of a callback is not sent (OpenAPI 3.1.1 §4.8.18).
+  const byName = matchByKey(before, after, ({ name }) => name)
+  const { added, removed, kept } = matchRest(byName, ({ name, addresses }) =>
+    addresses.length === 0 ? name : canonicalJson(addresses),
+  )
+  for (const { name, located } of removed) {
     reportRemoved(walk, 'callback-removed', { name }, { located, before: name })
   }
-  for (const [name, located] of added) {
+  for (const { name, located } of added) {
     reportAdded(walk, 'callback-added', { name }, { located, after: name })
   }
-  for (const [[name, one], [, other]] of kept) compareCallback(walk, name, one, other)
+  for (const [{ located }, { name, located: other }] of kept) compareCallback(walk, name, located, other)
+}
+
+interface NamedCallback {
+  readonly name: string
+  readonly located: Located
+  readonly addresses: readonly string[]
+}
+
+function callbacksOf(contract: OpenApiContract, { located: owner }: ApiOperation): readonly NamedCallback[] {
+  return membersAt(owner, 'callbacks').map(([name, located]) => ({
+    name,
+    located,
+    addresses: callItems(contract, located).map(({ path }) => path),
+  }))
 }
 
 function compareCallback(walk: OperationWalk, name: string, base: Located, head: Located): void {
