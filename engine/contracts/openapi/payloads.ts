@@ -168,14 +168,17 @@ function formBody(contract: OpenApiContract, operation: ApiOperation, fields: re
   return {
     located,
     isRequired: fields.some(({ isRequired }) => isRequired),
-    content: names.map((name) => ({ ...swaggerMedia(name, located, located), encoding: fieldEncodings(fields) })),
+    content: names.map((name) => ({
+      ...swaggerMedia(name, located, located),
+      encoding: fieldEncodings(fields, contract),
+    })),
   }
 }
 
 /** In 3.x each item of a list is a field of its own by default. */
-function fieldEncodings(fields: readonly Parameter[]): JsonRecord {
-  const entries = fields.flatMap(({ name, value }) => {
-    const style = listStyleOf(value)
+function fieldEncodings(fields: readonly Parameter[], contract: OpenApiContract): JsonRecord {
+  const entries = fields.flatMap(({ name, located }) => {
+    const style = listStyleOf(located, contract)
     return style === null || (style.explode && style.style === 'form') ? [] : [[name, style] as const]
   })
   return Object.fromEntries(entries)
@@ -187,11 +190,12 @@ interface ListStyle {
 }
 
 /** The 3.x style for a Swagger 2.0 separator; the default is commas. Null if the value is not a list. */
-export function listStyleOf({ type, collectionFormat, items }: JsonRecord, joined = 'form'): ListStyle | null {
-  if (type !== 'array') return null
-  const within = separatorsOf(items)
-  if (collectionFormat === 'multi') return { style: `form${within}`, explode: true }
-  return { style: `${LIST_STYLES[String(collectionFormat)] ?? joined}${within}`, explode: false }
+export function listStyleOf(list: Located, contract: OpenApiContract, joined = 'form'): ListStyle | null {
+  if (!isRecord(list.value) || list.value['type'] !== 'array') return null
+  const format = list.value['collectionFormat']
+  const within = separatorsOf(memberOf(list, 'items'), contract)
+  if (format === 'multi') return { style: `form${within}`, explode: true }
+  return { style: `${LIST_STYLES[String(format)] ?? joined}${within}`, explode: false }
 }
 
 const LIST_STYLES: Readonly<Record<string, string>> = lookupTable({
@@ -200,11 +204,16 @@ const LIST_STYLES: Readonly<Record<string, string>> = lookupTable({
   pipes: 'pipeDelimited',
 })
 
+/** Lists are nested at most this deep. Deeper, a list may contain itself. */
+const MAX_LISTS = 32
+
 /** Nested lists have separators of their own. */
-function separatorsOf(items: unknown): string {
-  if (!isRecord(items) || items['type'] !== 'array') return ''
-  const style = LIST_STYLES[String(items['collectionFormat'])]
-  return `${style === undefined ? '' : `, items ${style}`}${separatorsOf(items['items'])}`
+function separatorsOf(items: Located | null, contract: OpenApiContract, depth = 0): string {
+  const list = items === null || depth > MAX_LISTS ? null : objectAt(contract.documents, items)
+  if (list === null || list.value['type'] !== 'array') return ''
+  const style = LIST_STYLES[String(list.value['collectionFormat'])]
+  const within = separatorsOf(memberOf(list, 'items'), contract, depth + 1)
+  return `${style === undefined ? '' : `, items ${style}`}${within}`
 }
 
 /** Fields keep their places in the parameter list, and are the properties of a form. */

@@ -134,7 +134,7 @@ function compareParameter(walk: OperationWalk, base: Parameter, head: Parameter)
   const after = schemaOfParameter(walk.head, head)
   if (before === null && after === null) return
   // Repeated in the query, a list with one item is written like the former scalar.
-  const style = styleOf(head)
+  const style = styleOf(head, walk.head)
   const repeats = style.name === 'form' && style.isExploded
   walk.use(
     {

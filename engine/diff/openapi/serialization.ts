@@ -32,8 +32,8 @@ export function writingChange(walk: Walk, base: Written, head: Written): Writing
     const [from, to] = [before ?? 'plain values', after ?? 'plain values']
     return { of: 'content', before: from, after: to, isOtherKind, isOnlyReserved: false }
   }
-  const baseStyle = styleOf(base)
-  const headStyle = styleOf(head)
+  const baseStyle = styleOf(base, walk.base)
+  const headStyle = styleOf(head, walk.head)
   if (isEqual(baseStyle, headStyle)) return null
   const types = sharedTypes(walk, base, head)
   const [from, to] = [effectOn(types, baseStyle), effectOn(types, headStyle)]
@@ -82,12 +82,12 @@ export interface Style {
 }
 
 /** OpenAPI's defaults: `form` in queries and cookies, `simple` elsewhere, exploded if `form`. */
-export function styleOf({ place, located }: Written): Style {
+export function styleOf({ place, located }: Written, contract: Walk['base']): Style {
   const value: JsonRecord = isRecord(located.value) ? located.value : {}
   const fallback = place === 'query' || place === 'cookie' ? 'form' : 'simple'
   if (value.content !== undefined) return { name: 'content', isExploded: false, isReserved: false }
   if (value.schema === undefined && value.type !== undefined) {
-    const { style: name, explode: isExploded } = listStyleOf(value, fallback) ?? {
+    const { style: name, explode: isExploded } = listStyleOf(located, contract, fallback) ?? {
       style: fallback,
       explode: fallback === 'form',
     }

@@ -33,6 +33,11 @@ const parameters = (...list: readonly Json[]): Parts => ({ operation: { paramete
 const query = (more: Json): Parts => parameters({ name: 'q', in: 'query', ...TEXT, ...more })
 const number = (more: Json): Parts => query({ type: 'integer', ...more })
 const list = (more: Json): Parts => query({ type: 'array', items: TEXT, ...more })
+/** A list of lists, and the separator of the inner one, which is a definition. */
+const innerList = (collectionFormat: string): Parts => ({
+  ...list({ items: { $ref: '#/definitions/L' } }),
+  root: { definitions: { L: { type: 'array', items: TEXT, collectionFormat } } },
+})
 const field = (more: Json): Parts => parameters({ name: 'q', in: 'formData', ...TEXT, ...more })
 const body = (more: Json): Parts => parameters({ name: 'b', in: 'body', schema: OBJECT, ...more })
 const answer = (more: Json): Parts => ({ operation: { responses: { 200: { ...ANSWER, ...more } } } })
@@ -133,6 +138,7 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'breaking',
     'breaking',
   ],
+  ['the separator of an inner list behind a reference', innerList('csv'), innerList('ssv'), 'breaking', 'breaking'],
   ['the items of a list', list({}), list({ items: { ...TEXT, maxLength: 5 } }), 'dangerous', 'info'],
   ['the default of a parameter', query({ default: 'a' }), query({ default: 'b' }), 'breaking', 'breaking'],
   ['the values of a parameter', query({ enum: ['a', 'b'] }), query({ enum: ['a'] }), 'breaking', 'info'],
