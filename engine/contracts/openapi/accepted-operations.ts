@@ -14,11 +14,11 @@ import { rootInPlace } from './reading.ts'
 import type { DocumentLimits } from '../../model/limits.ts'
 import { composePointer, parsePointer, resolvePointer } from '../pointer.ts'
 import {
-  resolvedObject,
   pathItemAt,
   listUnder,
   objectUnder,
   operationsOf,
+  withInheritedParameters,
   withMember,
   withOperation,
   type FoundOperation,
@@ -166,7 +166,7 @@ function withOwnParameters(root: JsonRecord, path: string): JsonRecord {
   let whole = root
   for (const found of operationsOf(root).filter((other) => other.path === path)) {
     const servers = listUnder(found.operation, 'servers') ?? listUnder(item, 'servers')
-    const parameters = allParameters(root, found)
+    const parameters = withInheritedParameters(root, found.operation, found.item)
     const operation = {
       ...found.operation,
       ...(parameters.length > 0 && { parameters }),
@@ -180,21 +180,10 @@ function withOwnParameters(root: JsonRecord, path: string): JsonRecord {
   return { ...whole, paths: { ...paths, [path]: bare } }
 }
 
-/** Those of the path item that the operation does not override, and its own. */
-function allParameters(root: JsonRecord, { item, operation }: FoundOperation): readonly unknown[] {
-  const own = listUnder(operation, 'parameters') ?? []
-  const keyOf = (parameter: unknown): string => {
-    const { in: place, name } = resolvedObject(root, parameter) ?? {}
-    return canonicalJson([place ?? null, name ?? null])
-  }
-  const overridden = new Set(own.map(keyOf))
-  return [...(listUnder(item, 'parameters') ?? []).filter((parameter) => !overridden.has(keyOf(parameter))), ...own]
-}
-
 /** The operation with the inherited members of its path item and document stated, if the baseline differs. */
 function selfContained(base: JsonRecord, head: JsonRecord, found: FoundOperation): JsonRecord {
   const { item } = found
-  const parameters = allParameters(head, found)
+  const parameters = withInheritedParameters(head, found.operation, found.item)
   let operation: JsonRecord = parameters.length > 0 ? { ...found.operation, parameters } : found.operation
   const servers = listUnder(item, 'servers')
   if (servers !== null && operation.servers === undefined) operation = { ...operation, servers }

@@ -1,4 +1,5 @@
 /** Finds and replaces operations in the plain document of an OpenAPI contract. */
+import { canonicalJson } from '../../common/hash.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { resolveRef } from '../pointer.ts'
 import { METHODS } from './contract.ts'
@@ -25,13 +26,33 @@ export function operationsOf(root: JsonRecord): readonly FoundOperation[] {
   })
 }
 
-/** The path item. Siblings of a reference override the members of its target. */
+/** The path item. Siblings of a reference override the members of its target: of lists and maps each by its name. */
 export function pathItemAt(root: JsonRecord, path: string): JsonRecord {
   const paths = objectUnder(root, 'paths')
   const own = Object.hasOwn(paths, path) ? paths[path] : undefined
   if (!isRecord(own)) return {}
+  if (typeof own.$ref !== 'string') return own
   const { $ref: _, ...rest } = own
-  return typeof own.$ref === 'string' ? { ...resolvedObject(root, own), ...rest } : own
+  const target = resolvedObject(root, own) ?? {}
+  const parameters = withInheritedParameters(root, rest, target)
+  const additional = { ...objectUnder(target, 'additionalOperations'), ...objectUnder(rest, 'additionalOperations') }
+  return {
+    ...target,
+    ...rest,
+    ...(parameters.length > 0 && { parameters }),
+    ...(Object.keys(additional).length > 0 && { additionalOperations: additional }),
+  }
+}
+
+/** The parameters of an owner that a part of it does not override, and those of the part. */
+export function withInheritedParameters(root: JsonRecord, part: JsonRecord, owner: JsonRecord): readonly unknown[] {
+  const own = listUnder(part, 'parameters') ?? []
+  const keyOf = (parameter: unknown): string => {
+    const { in: place, name } = resolvedObject(root, parameter) ?? {}
+    return canonicalJson([place ?? null, name ?? null])
+  }
+  const overridden = new Set(own.map(keyOf))
+  return [...(listUnder(owner, 'parameters') ?? []).filter((parameter) => !overridden.has(keyOf(parameter))), ...own]
 }
 
 /** The document with this operation replaced. Null removes it, and a path without operations with it. */
@@ -70,7 +91,7 @@ export function listUnder(holder: JsonRecord, name: string): readonly unknown[] 
 }
 
 /** A value or the target of its `$ref`. Null if that is not an object of this document. */
-export function resolvedObject(root: JsonRecord, value: unknown): JsonRecord | null {
+function resolvedObject(root: JsonRecord, value: unknown): JsonRecord | null {
   if (!isRecord(value) || typeof value.$ref !== 'string') return isRecord(value) ? value : null
   const target = resolveRef(root, value.$ref)
   return target.kind === 'resolved' && isRecord(target.value) ? target.value : null

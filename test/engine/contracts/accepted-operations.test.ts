@@ -50,6 +50,16 @@ const shared = (properties: Json): Json => ({
   components: { schemas: { Order: object(properties), Line: object({ sku: text }) } },
 })
 
+/** Two path items behind references that have parameters of their own, with more beside the references. */
+const beside = (parameter: Json, body: Json): Json => {
+  const item = (operation: Json): Json => ({ ...operation, parameters: [query('page', true)] })
+  const referring = (name: string): Json => ({ $ref: `#/x-items/${name}`, parameters: [parameter] })
+  return contract(
+    { '/order': referring('order'), '/list': referring('list') },
+    { 'x-items': { order: item(order(body)), list: item(list(body)) } },
+  )
+}
+
 const CASES: Readonly<Record<string, Case>> = {
   'a subtype of what only the operation uses': {
     base: kinds({ '/order': order(schema('Order')), '/list': list({ type: 'object' }) }, {}),
@@ -70,6 +80,13 @@ const CASES: Readonly<Record<string, Case>> = {
       { $ref: '#/x-paths' },
       { 'x-paths': { '/order': order({ type: 'array' }), '/list': list({ type: 'array' }) } },
     ),
+    only: ['getOrder'],
+    accepted: ['GET /order'],
+    left: ['GET /list'],
+  },
+  'an operation of a path item behind a reference, with parameters beside it': {
+    base: beside(query('shop'), { type: 'object' }),
+    head: beside(query('shop', true), { type: 'array' }),
     only: ['getOrder'],
     accepted: ['GET /order'],
     left: ['GET /list'],
