@@ -1,4 +1,6 @@
 /** Messages, enums, services and extensions that a .proto file declares at its top level and within messages. */
+import { canonicalJson } from '../../common/hash.ts'
+import { isRecord } from '../../schema/located.ts'
 import { FeatureScope } from './features.ts'
 import { MAX_FIELD_NUMBER, readField, type FieldPlace } from './fields.ts'
 import type {
@@ -68,6 +70,7 @@ function readMessage(outer: Scope, name: Token, start: Token): ProtoMessage {
     fields: [],
     oneofs: [],
     extensionRanges: [],
+    declaredExtensions: new Map(),
     reserved: new ReservedSet(),
     options,
   }
@@ -81,6 +84,7 @@ interface MessageBody extends Declarations {
   readonly fields: ProtoField[]
   readonly oneofs: Declared[]
   readonly extensionRanges: NumberRange[]
+  readonly declaredExtensions: Map<number, string>
   readonly reserved: ReservedSet
   readonly options: OptionSet
 }
@@ -92,7 +96,7 @@ function readMember(scope: Scope, body: MessageBody): void {
     body.options.read(cursor)
     cursor.expect(';')
   } else if (cursor.take('reserved')) body.reserved.read(cursor, 1, MAX_FIELD_NUMBER)
-  else if (cursor.take('extensions')) readExtensionRanges(cursor, body.extensionRanges)
+  else if (cursor.take('extensions')) readExtensionRanges(cursor, body)
   else if (cursor.isAt('oneof')) readOneof(scope, body)
   else body.fields.push(readField(fieldPlace(scope, body, null)))
 }
@@ -128,12 +132,22 @@ function readExtensions(scope: Scope, into: Declarations): void {
   readBlock(cursor, () => into.extensions.push(readField({ ...fieldPlace(scope, into, null), extendee })))
 }
 
-function readExtensionRanges(cursor: Cursor, ranges: NumberRange[]): void {
+/** Compilers refuse extensions that a range does not declare, if it declares some or demands it (descriptor.proto). */
+function readExtensionRanges(cursor: Cursor, body: MessageBody): void {
+  const ranges: NumberRange[] = []
   do ranges.push(readRange(cursor, 1, MAX_FIELD_NUMBER))
   while (cursor.take(','))
-  // Declarations of an extension range bind authors of extensions, not readers or writers.
-  new OptionSet().readInline(cursor)
+  const options = new OptionSet()
+  options.readInline(cursor)
   cursor.expect(';')
+  const declarations = [options.values.get('declaration') ?? []].flat()
+  const isDeclared = declarations.length > 0 || options.values.get('verification') === 'DECLARATION'
+  if (!isDeclared) body.extensionRanges.push(...ranges)
+  for (const declaration of declarations) {
+    if (!isRecord(declaration) || declaration['reserved'] === true) continue
+    const { number, full_name: name = null, type = null, repeated = false } = declaration
+    body.declaredExtensions.set(Number(number), canonicalJson([name, type, repeated]))
+  }
 }
 
 /** With two fields of one number the same bytes are ambiguous. */

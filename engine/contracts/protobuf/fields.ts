@@ -140,6 +140,7 @@ const EMPTY_MESSAGE: Omit<ProtoMessage, 'name' | 'fullName' | 'at' | 'features'>
   enums: [],
   extensions: [],
   extensionRanges: [],
+  declaredExtensions: new Map(),
   reserved: { ranges: [], names: new Set() },
   visibility: null,
   isMapEntry: false,

@@ -50,7 +50,10 @@ export interface ProtoMessage extends Declared {
   readonly messages: readonly ProtoMessage[]
   readonly enums: readonly ProtoEnum[]
   readonly extensions: readonly ProtoField[]
+  /** Open to any extension. */
   readonly extensionRanges: readonly NumberRange[]
+  /** The only extensions of the other ranges: by number, what the range declares. */
+  readonly declaredExtensions: ReadonlyMap<number, string>
   readonly reserved: Reserved
   readonly features: FeatureScope
   /** Made by the compiler for a map field. */

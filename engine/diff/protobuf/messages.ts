@@ -20,9 +20,7 @@ export function compareProtoMessage(base: ProtoMessage, head: ProtoMessage, walk
   compareReserved(base.reserved, head.reserved, (what, text) =>
     reportUnreserved(`proto-message-reserved-${what}-removed`, text, head, walk),
   )
-  compareRanges(base.extensionRanges, head.extensionRanges, (range) =>
-    reportUnreserved('proto-message-extension-range-removed', range, head, walk),
-  )
+  compareExtensions(base, head, walk)
   const place = { side: 'head', location: head.at, name: head.fullName, reaches: head.fullName } as const
   const before = base.features.resolved.json_format
   const after = head.features.resolved.json_format
@@ -41,6 +39,17 @@ export function compareProtoMessage(base: ProtoMessage, head: ProtoMessage, walk
   }
   compareVisibility(base, head, walk)
   compareCommonOptions(base, head, { judged: JUDGED, reaches: head.fullName }, walk)
+}
+
+/** Which extensions compile. */
+function compareExtensions(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
+  const report = (text: string): void => reportUnreserved('proto-message-extension-range-removed', text, head, walk)
+  compareRanges(base.extensionRanges, head.extensionRanges, report)
+  const open = new RangeSet(head.extensionRanges)
+  for (const [number, declared] of base.declaredExtensions) {
+    const isKept = open.holds([number, number]) || head.declaredExtensions.get(number) === declared
+    if (!isKept) report(String(number))
+  }
 }
 
 function compareFields(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {

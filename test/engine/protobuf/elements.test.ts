@@ -38,6 +38,9 @@ const http = (text: string): Parts => ({
   service: `rpc Get(M) returns (N) { option (google.api.http) = { ${text} }; }`,
 })
 
+/** A range that is open to one extension. */
+const DECLARED = (text: string): string => `extensions 100 to 199 [declaration = { number: 100 ${text} }];`
+
 type Stated = readonly [text: string, forth: Worst, back: Worst]
 
 /** By which servers accept and answer calls, and one that concerns no caller. */
@@ -374,6 +377,34 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'dangerous',
   ],
   ['the end of an extension range', old('extensions 100 to 199;'), old('extensions 100 to 149;'), 'dangerous', 'none'],
+  [
+    'the verification of an extension range',
+    old('extensions 100 to 199;'),
+    old('extensions 100 to 199 [verification = DECLARATION];'),
+    'dangerous',
+    'none',
+  ],
+  [
+    'a declaration of an extension',
+    old('extensions 100 to 199 [verification = DECLARATION];'),
+    old(DECLARED('full_name: ".p.e" type: "int32"')),
+    'none',
+    'dangerous',
+  ],
+  [
+    'the type of a declared extension',
+    old(DECLARED('full_name: ".p.e" type: "int32"')),
+    old(DECLARED('full_name: ".p.e" type: "string"')),
+    'dangerous',
+    'dangerous',
+  ],
+  [
+    'a declaration that is reserved',
+    old(DECLARED('full_name: ".p.e" type: "int32"')),
+    old(DECLARED('full_name: ".p.e" type: "int32" reserved: true')),
+    'dangerous',
+    'none',
+  ],
   [
     'an extension',
     { head: PROTO_2, message: 'extensions 100 to 199;' },
