@@ -7,7 +7,7 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Crd, CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, locatedItems, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { ContractChange } from '../contract-walk.ts'
 
 /** Reports a change of the resource. The resource name comes before the subject. */
@@ -37,15 +37,22 @@ function changedSide(base: Located, head: Located | null) {
   return head === null ? ({ side: 'base', located: base } as const) : ({ side: 'head', located: head } as const)
 }
 
+const PRESERVED = 'preserveUnknownFields'
+
 /** v1beta1 could keep the unknown fields of all versions. */
-function comparePreservedFields({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
-  const member = 'preserveUnknownFields'
-  const [baseMember, headMember] = [memberOf(base, member), memberOf(head, member)]
-  const [before, after] = [baseMember?.value === true, headMember?.value === true]
+function comparePreservedFields(base: Crd, head: Crd, add: AddCrdChange): void {
+  const [before, after] = [keepsUnknownFields(base), keepsUnknownFields(head)]
   if (before === after) return
-  const place = changedSide(baseMember ?? base, headMember)
+  const [member, baseMember, headMember] = [PRESERVED, memberOf(base.spec, PRESERVED), memberOf(head.spec, PRESERVED)]
+  const place = changedSide(baseMember ?? base.spec, headMember)
   const rule = after ? 'crd-unknown-fields-preserved' : 'crd-unknown-fields-pruned'
   add({ ...place, rule, subject: member, before, after })
+}
+
+/** True by default in v1beta1, false in v1. */
+function keepsUnknownFields({ spec, located }: Crd): boolean {
+  const stated = memberOf(spec, PRESERVED)?.value ?? null
+  return stated === null ? textAt(located.value, 'apiVersion') === 'apiextensions.k8s.io/v1beta1' : stated === true
 }
 
 /** The names that the API server fills in when they are absent. */

@@ -121,6 +121,7 @@ spec:
   group: example.com
   version: v1
   scope: Namespaced
+  preserveUnknownFields: false
   names: { kind: A, plural: a }
   additionalPrinterColumns: [{ name: Size, type: integer, JSONPath: .spec.size }]
   subresources: { status: {} }
@@ -167,6 +168,14 @@ test('unknown fields of all versions are kept or pruned together, as in v1beta1'
   ])
   assert.deepEqual(found(keeping, BASE), ['breaking crd-unknown-fields-pruned'])
   assert.deepEqual(found(BASE, keeping.replace('Fields: true', 'Fields: false')), [])
+})
+
+test('v1beta1 keeps unknown fields by default, v1 drops them', () => {
+  const beta = BASE.replace('apiextensions.k8s.io/v1', 'apiextensions.k8s.io/v1beta1')
+  assert.deepEqual(found(beta, BASE), ['breaking crd-unknown-fields-pruned'])
+  assert.deepEqual(found(BASE, beta), ['dangerous crd-unknown-fields-preserved'])
+  const dropping = beta.replace('  scope: Namespaced\n', '  scope: Namespaced\n  preserveUnknownFields: false\n')
+  assert.deepEqual(found(dropping, BASE), [])
 })
 
 suite('the storage version', () => {
