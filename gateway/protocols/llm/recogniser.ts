@@ -13,10 +13,11 @@ import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { isJsonType } from '../../network/json-type.ts'
+import { withWrittenNumbers } from '../../json/written-numbers.ts'
 import { unpacked } from '../../network/content-coding.ts'
 import { hasBody, isRead, callName } from '../common/request-line.ts'
 import { agentOf } from './agent.ts'
-import { bodyParts } from './body-parts.ts'
+import { bodyParts, type BodyPart } from './body-parts.ts'
 import { headerTools } from './headers.ts'
 import { calledPath, isBinaryForm, OTHER, takesTools, type CalledPath, type ModelProvider } from './provider.ts'
 import { REFERENCE_MEMBERS, storedToolsOf, type StoredTools } from './stored-tools.ts'
@@ -44,10 +45,10 @@ export function createLlmRecogniser(deps: LlmDeps): Recogniser<LlmRoute> {
       if (isBinaryForm(call, called))
         return refused(call, provider, 'its body may hold tools in a form that is not read')
       const read = await bodyOf(call, deps)
-      if (read.ok) return recogniseBody(call, called, read.value)
+      if (read.ok) return recogniseBody(call, called, read)
       const mayBeRead = called.provider !== OTHER || isJson(call) || looksLikeJson(call)
       // The header or the path alone may name what keeps the tools.
-      return mayBeRead ? refused(call, provider, read.why) : recogniseBody(call, called, null)
+      return mayBeRead ? refused(call, provider, read.why) : recogniseBody(call, called, NO_BODY)
     },
   }
 }
@@ -86,10 +87,18 @@ function looksLikeJson({ body, headers }: Call<LlmRoute>): boolean {
   return body !== null && /^[\s\0\p{Cc}\u00ef\u00bb\u00bf\u00fe\u00ff]*[[{/]/u.test(body.toString('latin1', 0, 1024))
 }
 
-type LlmBody = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
+interface ReadBody {
+  readonly value: unknown
+  /** Decoded. Empty: there is no body. */
+  readonly bytes: Uint8Array
+}
+
+const NO_BODY: ReadBody = { value: null, bytes: new Uint8Array() }
+
+type LlmBody = (ReadBody & { readonly ok: true }) | { readonly ok: false; readonly why: string }
 
 async function bodyOf({ body, headers }: Call<LlmRoute>, { flow, config }: LlmDeps): Promise<LlmBody> {
-  if (body === null || body.length === 0) return { ok: true, value: null }
+  if (body === null || body.length === 0) return { ok: true, ...NO_BODY }
   if (!isUtf8Type(headers['content-type'])) return { ok: false, why: 'the body is in other letters than UTF-8' }
   const { limits } = config()
   const plain = await unpacked(body, headers['content-encoding'], limits.proxied_body)
@@ -97,28 +106,39 @@ async function bodyOf({ body, headers }: Call<LlmRoute>, { flow, config }: LlmDe
   // A large body is handed over to a worker, and this one still has to be sent.
   const read = await flow.readJson(Uint8Array.from(plain.bytes))
   return read.ok
-    ? { ok: true, value: read.value }
+    ? { ok: true, value: read.value, bytes: plain.bytes }
     : { ok: false, why: `the body has no single reading: ${read.problem.message}` }
 }
 
-function recogniseBody(call: Call<LlmRoute>, { provider, paths }: CalledPath, body: unknown): Action {
+function recogniseBody(call: Call<LlmRoute>, { provider, paths }: CalledPath, body: ReadBody): Action {
   const { agent_field: ownField, agent_header: ownHeader, stored_tools: handling } = call.route.llm
-  const read = bodyParts(body, REFERENCE_MEMBERS)
+  const read = bodyParts(body.value, REFERENCE_MEMBERS)
   const named = headerTools(call, ownHeader)
   const parts = read.ok ? [...read.parts, ...named.parts] : []
-  const table: LlmTools = read.ok ? toolTableOf(parts) : { kind: 'unreadable', why: read.why }
+  const table: LlmTools = read.ok ? tableOf(body, parts, named.parts) : { kind: 'unreadable', why: read.why }
   const stored =
     read.ok && handling !== 'pass'
       ? [...storedToolsOf({ name: callName(call), paths, parts, ownField }), ...named.stored]
       : []
   if (table.kind === 'none' && stored.length === 0) return passing(call, provider)
-  const agent = agentOf(call, body)
+  const agent = agentOf(call, body.value)
   if (!agent.ok) return refused(call, provider, agent.why)
   const [kept] = stored
   // In observe mode nothing is refused; the route records what it would have stopped.
   if (kept !== undefined && handling === 'deny' && call.route.mode !== 'observe')
     return refused(call, provider, `${kept.name}: ${kept.because}, and this route lets none through (llm.stored_tools)`)
   return new ToolTableAction(call, { provider, table, stored, agent: agent.name })
+}
+
+/**
+ * The tools of a call. Only a body that has some is read again for the digits of its numbers.
+ * @param further parts that are not of the body
+ */
+function tableOf({ value, bytes }: ReadBody, parts: readonly BodyPart[], further: readonly BodyPart[]): LlmTools {
+  const table = toolTableOf(parts)
+  const written = table.kind === 'tools' ? withWrittenNumbers(new TextDecoder().decode(bytes), value) : value
+  const read = written === value ? null : bodyParts(written, REFERENCE_MEMBERS)
+  return read?.ok === true ? toolTableOf([...read.parts, ...further]) : table
 }
 
 /**

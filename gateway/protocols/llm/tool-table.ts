@@ -3,10 +3,10 @@
  * order, or with other secrets, are the same table. Members that look like tools and have no single reading are
  * reported.
  */
-import canonicalize from 'canonicalize'
 import type { OfferedContract } from '../../baselines/baselines.ts'
 import { contractDigest } from '../../baselines/baselines.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { canonicalText, hasMembers } from '../../json/written-numbers.ts'
 import { countedFields } from './headers.ts'
 import { LISTS, SERVERS, SWITCHES, type BodyPart } from './body-parts.ts'
 
@@ -26,7 +26,7 @@ const SECRETS_OF_DATA: ReadonlySet<string> = new Set(
 /** Members that control caching and change no tool. */
 const SILENT: ReadonlySet<string> = new Set(['cache_control', 'cachePoint'])
 
-/** @param parts of the body of one call */
+/** @param parts of the body of one call, in which long numbers may keep their digits */
 export function toolTableOf(parts: readonly BodyPart[]): LlmTools {
   const found: unknown[] = []
   for (const part of parts) {
@@ -34,7 +34,7 @@ export function toolTableOf(parts: readonly BodyPart[]): LlmTools {
     if (problem !== null) return { kind: 'unreadable', why: problem }
   }
   const namedTools = found.filter((tool) => !isMark(tool))
-  const tools = [...new Set(namedTools.map((tool) => canonicalize(plainTool(tool)) ?? 'null'))].toSorted()
+  const tools = [...new Set(namedTools.map((tool) => canonicalText(plainTool(tool))))].toSorted()
   if (tools.length === 0) return { kind: 'none' }
   const content = `{"tools":[${tools.join(',')}]}`
   return { kind: 'tools', offered: { type: 'agent_tools', content, digest: contractDigest(content) } }
@@ -69,7 +69,7 @@ function switchedTools(name: string, value: unknown): readonly object[] {
 
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets)
-  if (!isJsonObject(value)) return value
+  if (!hasMembers(value)) return value
   const kept = Object.entries(value).filter(
     ([name]) => !SECRETS.has(name) && !FIELDS.has(name) && !SECRETS_OF_DATA.has(name),
   )
