@@ -18,11 +18,32 @@ interface EditRun {
   readonly proofOf: (document: unknown) => string | null
 }
 
+/** The name of the document, and both sides of further files. */
+interface Carried {
+  readonly path: string
+  readonly files: Readonly<Record<string, { readonly before: unknown; readonly after: unknown }>>
+}
+
 /** Null: the document is refused. */
-export function foundBetween(type: ArtifactType, base: unknown, head: unknown): readonly string[] | null {
-  const [before, after] = [JSON.stringify(base), JSON.stringify(head)]
-  const result = compare({ id: 't', type, before, after }, {}, sha256Hex)
+export function foundBetween(
+  type: ArtifactType,
+  base: unknown,
+  head: unknown,
+  carried: Partial<Carried> = {},
+): readonly string[] | null {
+  const [before, after] = [textOf(base), textOf(head)]
+  const files = Object.fromEntries(
+    Object.entries(carried.files ?? {}).map(([name, side]) => [
+      name,
+      { before: textOf(side.before), after: textOf(side.after) },
+    ]),
+  )
+  const result = compare({ ...carried, id: 't', type, before, after, files }, {}, sha256Hex)
   return result.ok ? result.value.groups.map(({ level, rule, location }) => `${level} ${rule} ${location}`) : null
+}
+
+function textOf(side: unknown): string {
+  return typeof side === 'string' ? side : JSON.stringify(side)
 }
 
 export function checkEdits(t: TestContext, { type, base, edits, share, proofOf }: EditRun): void {

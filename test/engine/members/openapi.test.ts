@@ -1,11 +1,23 @@
 /** The members of OpenAPI 3.2: what the change of each one is at the worst. */
+import { isRecord } from '../../../engine/schema/located.ts'
 import { OPENAPI_DOCUMENT, OPENAPI_GRAMMAR } from './openapi.ts'
-import { checkMembers, forPeople } from './run.ts'
+import { checkMembers, forPeople, pruned, without, type Reasons } from './run.ts'
 
-checkMembers('OpenAPI 3.2', {
-  type: 'openapi',
-  grammar: OPENAPI_GRAMMAR,
-  document: OPENAPI_DOCUMENT,
+/** What OpenAPI 3.2 added to 3.1, and 3.1 to 3.0. */
+const ADDED_BY_32 = `
+  contract.$self server.name path.query path.additionalOperations components.mediaTypes
+  media.itemSchema media.prefixEncoding media.itemEncoding media.description
+  encoding.encoding encoding.prefixEncoding encoding.itemEncoding response.summary example.dataValue example.serializedValue
+  tag.summary tag.parent tag.kind scheme.deprecated scheme.oauth2MetadataUrl flows.deviceAuthorization
+  flow.deviceAuthorizationUrl discriminator.defaultMapping xml.nodeType
+`
+const ADDED_BY_31 = `
+  contract.jsonSchemaDialect contract.webhooks info.summary license.identifier components.pathItems schema.examples
+`
+const GRAMMAR_31 = without(OPENAPI_GRAMMAR, ADDED_BY_32)
+const GRAMMAR_30 = without(GRAMMAR_31, ADDED_BY_31)
+
+const TABLES: { readonly silent: Reasons; readonly harmless: Reasons } = {
   silent: {
     ...forPeople(`
       body.description
@@ -66,6 +78,8 @@ checkMembers('OpenAPI 3.2', {
       tag.summary
       variable.description
     `),
+    'contract.openapi':
+      'Parts are compared by what they mean in their version. An unknown edition of 3.x is read as the newest.',
     'contract.$self': 'It says where the contract is. References within the document lead where they led.',
     'header.deprecated': 'Readers still get the header.',
     'scheme.bearerFormat': 'A hint on the form of a token that clients pass on as it is (OpenAPI 3.1.1 §4.8.27.1).',
@@ -82,4 +96,43 @@ checkMembers('OpenAPI 3.2', {
     'schema.readOnly': 'Of an optional property: no value is refused for it.',
     'schema.writeOnly': 'Of an optional property: readers do without it.',
   },
-})
+}
+
+/** A document whose components of kinds that its version does not have stand in place. */
+function withPartsInPlace(value: unknown, parts: ReadonlyMap<unknown, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withPartsInPlace(item, parts))
+  if (!isRecord(value)) return value
+  const part = parts.get(value['$ref'])
+  if (part !== undefined) return withPartsInPlace(part, parts)
+  return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, withPartsInPlace(held, parts)]))
+}
+
+const { mediaTypes, pathItems } = OPENAPI_DOCUMENT.components
+const MEDIA_TYPE = ['#/components/mediaTypes/M', mediaTypes.M] as const
+const PATH_ITEM = ['#/components/pathItems/I', pathItems.I] as const
+
+/** Reasons of the members that a version has. */
+function reasonsFor(grammar: string, reasons: Reasons): Reasons {
+  const isHeld = (member: string): boolean => {
+    const [kind = '', name = ''] = member.split('.')
+    return new RegExp(`^${kind}:.* ${name.replace('$', '\\$')}(?:[= ]|$)`, 'm').test(grammar)
+  }
+  return Object.fromEntries(Object.entries(reasons).filter(([member]) => isHeld(member)))
+}
+
+for (const [version, grammar, parts] of [
+  ['3.2.0', OPENAPI_GRAMMAR, []],
+  ['3.1.1', GRAMMAR_31, [MEDIA_TYPE]],
+  ['3.0.4', GRAMMAR_30, [MEDIA_TYPE, PATH_ITEM]],
+] as const) {
+  const document = withPartsInPlace({ ...OPENAPI_DOCUMENT, openapi: version }, new Map<unknown, unknown>(parts))
+  checkMembers(`OpenAPI ${version}`, {
+    type: 'openapi',
+    grammar,
+    document: pruned(document, grammar),
+    referable: 'path parameter body media response callback example link header scheme schema',
+    closed: 'requirement',
+    silent: reasonsFor(grammar, TABLES.silent),
+    harmless: reasonsFor(grammar, TABLES.harmless),
+  })
+}

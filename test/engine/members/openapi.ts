@@ -147,6 +147,7 @@ export const OPENAPI_DOCUMENT = {
       additionalOperations: { COPY: { operationId: 'copy', responses: { 200: { description: 'd' } } } },
     },
     '/b': {
+      servers: [{ url: 'https://b.example' }],
       post: {
         requestBody: {
           description: 'd',
@@ -218,6 +219,7 @@ export const OPENAPI_DOCUMENT = {
       },
     },
     '/c': { $ref: '#/components/pathItems/I' },
+    '/d': { $ref: '#/paths/~1c' },
   },
   webhooks: {
     w: {

@@ -22,18 +22,64 @@ function readGrammar(text: string): Grammar {
   const lines = text.trim().split('\n')
   return Object.fromEntries(
     lines.map((line) => {
-      const [kind = '', members = ''] = line.trim().split(': ')
-      const named = members.split(' ').map((member) => {
+      const [kind = '', ...members] = line.trim().split(/:? /)
+      const named = members.map((member) => {
         const [name = '', form = ''] = member.split('=')
         return [name, form] as const
       })
-      return [kind, Object.fromEntries(named)]
+      return [kind.replace(':', ''), Object.fromEntries(named)]
     }),
   )
 }
 
+/** The text without members, as an earlier version has it: `kind.member …`, or `kind` for all of one. */
+export function without(grammar: string, later: string): string {
+  const gone = new Set(later.trim().split(/\s+/))
+  return grammar
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [kind = '', ...members] = line.split(/:? /)
+      const kept = members.filter((member) => !gone.has(`${kind}.${member.replace(/=.*/, '')}`))
+      return gone.has(kind) ? [] : [`${kind}: ${kept.join(' ')}`]
+    })
+    .join('\n')
+}
+
+/** A document without the members that the grammar does not have. */
+export function pruned(document: unknown, text: string): unknown {
+  const grammar = readGrammar(text)
+  const [root = ''] = Object.keys(grammar)
+  return prunedPart(document, root, grammar)
+}
+
+function prunedPart(value: unknown, form: string, grammar: Grammar): unknown {
+  if (form.endsWith('[]') && Array.isArray(value))
+    return value.map((item: unknown) => prunedPart(item, form.slice(0, -2), grammar))
+  if (form === '' || form.endsWith('[]') || !isRecord(value)) return value
+  const members = form.endsWith('{}') ? { '*': form.slice(0, -2) } : (grammar[form] ?? {})
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, held]) => {
+      const holds = members[name] ?? members['*']
+      if (holds === undefined) return NO_MEMBERS.has(name) || name.startsWith('x-') ? [[name, held]] : []
+      return [[name, prunedPart(held, holds, grammar)]]
+    }),
+  )
+}
+
+/** The same text, from kinds with their members and what they hold. The form `?` is the kind that a node states. */
+export function grammarText(kinds: ReadonlyMap<string, ReadonlyMap<string, string>>, root: string): string {
+  const sorted = [...kinds].toSorted(([one], [other]) => Number(other === root) - Number(one === root))
+  return sorted
+    .map(
+      ([kind, members]) =>
+        `${kind}: ${[...members].map(([name, form]) => (form === '' ? name : `${name}=${form}`)).join(' ')}`,
+    )
+    .join('\n')
+}
+
 /** Why readers and callers do not need to know of a change. */
-type Reasons = Readonly<Record<string, string>>
+export type Reasons = Readonly<Record<string, string>>
 
 /** Names, texts and examples that no message shows. */
 export function forPeople(members: string): Reasons {
@@ -54,6 +100,12 @@ interface FormatMembers {
   readonly silent: Reasons
   /** `kind.member` → why its change is information in both directions. */
   readonly harmless: Reasons
+  /** The text of a document that is no JSON. Null: it is no document. */
+  readonly textOf?: (document: unknown) => string | null
+  /** Kinds of objects in whose place a reference may stand. None: the format has no references of its own. */
+  readonly referable?: string
+  /** Kinds of objects that have no extensions. None: the format has no extensions. */
+  readonly closed?: string
 }
 
 type Path = readonly (string | number)[]
@@ -65,19 +117,23 @@ interface Occurrence {
   readonly value: unknown
 }
 
+/** A reference, and the kind of a node. */
+const NO_MEMBERS: ReadonlySet<string> = new Set(['$ref', 'kind'])
+
 /** All members that a value holds, by the grammar. Extensions and references are no members. */
-function* occurrencesIn(value: unknown, kind: string, grammar: Grammar, path: Path = []): Generator<Occurrence> {
+function* occurrencesIn(value: unknown, form: string, grammar: Grammar, path: Path = []): Generator<Occurrence> {
+  const kind = form === '?' && isRecord(value) ? String(value['kind']) : form
   const members = grammar[kind]
-  assert.ok(members !== undefined, `no kind ${kind}`)
   if (!isRecord(value)) return
+  assert.ok(members !== undefined, `no kind ${kind}`)
   for (const [name, held] of Object.entries(value)) {
-    if ((name.startsWith('x-') || name === '$ref') && members[name] === undefined) continue
+    if (members[name] === undefined && (name.startsWith('x-') || NO_MEMBERS.has(name))) continue
     const isNamed = members[name] === undefined
-    const form = members[name] ?? members['*']
-    assert.ok(form !== undefined, `${kind} has no ${name}: /${path.join('/')}`)
+    const holds = members[name] ?? members['*']
+    assert.ok(holds !== undefined, `${kind} has no ${name}: /${path.join('/')}`)
     const at = [...path, name]
     yield { member: `${kind}.${isNamed ? '*' : name}`, path: at, value: held }
-    yield* heldIn(held, form, grammar, at)
+    yield* heldIn(held, holds, grammar, at)
   }
 }
 
@@ -99,43 +155,132 @@ function otherValues(value: unknown): readonly unknown[] {
   if (typeof value === 'number') return [undefined, value + 1]
   if (typeof value === 'string') return [undefined, `${value}x`]
   if (Array.isArray(value)) return [undefined, [], value.slice(1)]
-  return isRecord(value) ? [undefined, Object.fromEntries(Object.entries(value).slice(1))] : [undefined]
+  if (!isRecord(value)) return [undefined]
+  const first = Object.keys(value).find((name) => name !== 'kind' && value[name] !== null)
+  return [undefined, Object.fromEntries(Object.entries(value).filter(([name]) => name !== first))]
 }
 
-const ORDER: readonly Worst[] = ['none', 'info', 'dangerous', 'breaking']
+/** Where the objects of a document stand. */
+type Writing = 'in place' | 'behind references' | 'in another file' | 'with extensions'
+
+interface Written {
+  readonly document: unknown
+  readonly files: Readonly<Record<string, unknown>>
+}
+
+const PARTS = 'x-parts'
+const [DOCUMENT_NAME, FILE_NAME] = ['contract.json', 'parts.json']
+
+/** A document in another writing of the same meaning. The place of an object names it, so both sides use one name. */
+class Rewriting {
+  readonly #parts: Record<string, unknown> = {}
+  readonly #grammar: Grammar
+  readonly #kinds: ReadonlySet<string>
+  readonly #writing: Writing
+
+  constructor(grammar: Grammar, kinds: ReadonlySet<string>, writing: Writing) {
+    this.#grammar = grammar
+    this.#kinds = kinds
+    this.#writing = writing
+  }
+
+  of(document: unknown): Written {
+    const [root = ''] = Object.keys(this.#grammar)
+    const written = this.#object(document, root, [])
+    const isApart = this.#writing === 'in another file'
+    if (isApart) return { document: written, files: { [FILE_NAME]: this.#parts } }
+    const isWithin = this.#writing === 'behind references' && isRecord(written)
+    return { document: isWithin ? { ...written, [PARTS]: this.#parts } : written, files: {} }
+  }
+
+  #object(value: unknown, kind: string, path: Path): unknown {
+    if (!isRecord(value)) return value
+    const members = this.#grammar[kind] ?? {}
+    const isMoved = this.#writing !== 'with extensions' && this.#kinds.has(kind) && value['$ref'] === undefined
+    const written = Object.fromEntries(
+      Object.entries(value).map(([name, held]) => [
+        name,
+        this.#held(held, members[name] ?? members['*'] ?? '', [...path, name]),
+      ]),
+    )
+    if (this.#writing === 'with extensions') return this.#kinds.has(kind) ? { ...written, 'x-a': { b: [1] } } : written
+    if (!isMoved) return written
+    const name = path.map((step) => encodeURIComponent(step).replaceAll('%', '_')).join('.')
+    const isApart = this.#writing === 'in another file'
+    this.#parts[name] = isApart ? withWholeReferences(written) : written
+    return { $ref: isApart ? `${FILE_NAME}#/${name}` : `#/${PARTS}/${name}` }
+  }
+
+  #held(value: unknown, form: string, path: Path): unknown {
+    if (form.endsWith('[]') && Array.isArray(value))
+      return value.map((item: unknown, at) => this.#object(item, form.slice(0, -2), [...path, at]))
+    if (form.endsWith('{}') && isRecord(value))
+      return Object.fromEntries(
+        Object.entries(value).map(([name, item]) => [name, this.#object(item, form.slice(0, -2), [...path, name])]),
+      )
+    return form === '' || /[\]}]$/.test(form) ? value : this.#object(value, form, path)
+  }
+}
+
+/** References into the document, as another file writes them. */
+function withWholeReferences(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withWholeReferences)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, held]) => [
+      name,
+      name === '$ref' && typeof held === 'string' && held.startsWith('#')
+        ? `${DOCUMENT_NAME}${held}`
+        : withWholeReferences(held),
+    ]),
+  )
+}
 
 /** The worst level of the changes of each member, forth and back, as far as it tells that the member is compared. */
 function levelsOf(
   type: ArtifactType,
   document: unknown,
   occurrences: readonly Occurrence[],
-): ReadonlyMap<string, Worst> {
-  const levels = new Map<string, Worst>()
+  rewrite: (document: unknown) => Written | null,
+): ReadonlyMap<string, Outcome> {
+  const levels = new Map<string, Outcome>()
+  const before = rewrite(document)
+  assert.ok(before !== null)
   for (const { member, path, value } of occurrences) {
     for (const other of otherValues(value)) {
-      const known = levels.get(member) ?? 'none'
+      const known = levels.get(member) ?? 'refused'
       levels.set(member, known)
       if (known === 'dangerous' || known === 'breaking') break
-      const changed = withValueAt(document, path, other)
-      const found = [levelOf(type, document, changed), levelOf(type, changed, document)]
+      const after = rewrite(withValueAt(document, path, other))
+      if (after === null) continue
+      const found = [levelOf(type, before, after), levelOf(type, after, before)]
       levels.set(member, [known, ...found].reduce(worse))
     }
   }
   return levels
 }
 
-/** A document that is refused is not taken in silence. */
-function levelOf(type: ArtifactType, before: unknown, after: unknown): Worst {
-  const found = foundBetween(type, before, after)
-  if (found === null) return 'breaking'
+/** A document that is refused is not taken in silence, and shows nothing of how its member is compared. */
+type Outcome = Worst | 'refused'
+
+const ORDER: readonly Outcome[] = ['refused', 'none', 'info', 'dangerous', 'breaking']
+
+function levelOf(type: ArtifactType, before: Written, after: Written): Outcome {
+  const names = Object.keys({ ...before.files, ...after.files })
+  const files = Object.fromEntries(
+    names.map((name) => [name, { before: before.files[name], after: after.files[name] }]),
+  )
+  const found = foundBetween(type, before.document, after.document, { path: DOCUMENT_NAME, files })
+  if (found === null) return 'refused'
   return ORDER.findLast((level) => found.some((one) => one.startsWith(level))) ?? 'none'
 }
 
-function worse(one: Worst, other: Worst): Worst {
+function worse(one: Outcome, other: Outcome): Outcome {
   return ORDER.indexOf(one) < ORDER.indexOf(other) ? other : one
 }
 
-export function checkMembers(name: string, { type, grammar: text, document, silent, harmless }: FormatMembers): void {
+export function checkMembers(name: string, format: FormatMembers): void {
+  const { type, grammar: text, document, silent, harmless } = format
   const grammar = readGrammar(text)
   const [root = ''] = Object.keys(grammar)
   const occurrences = [...occurrencesIn(document, root, grammar)]
@@ -151,11 +296,45 @@ export function checkMembers(name: string, { type, grammar: text, document, sile
     )
   })
 
-  test(`${name}: a member whose change is no finding, or information, has a reason`, () => {
-    const levels = levelsOf(type, document, occurrences)
-    const of = (wanted: Worst): readonly string[] =>
-      [...levels].flatMap(([member, level]) => (level === wanted ? [member] : [])).toSorted()
-    assert.deepEqual(of('none'), Object.keys(silent).toSorted())
-    assert.deepEqual(of('info'), Object.keys(harmless).toSorted())
-  })
+  for (const [writing, kinds] of writingsOf(format, Object.keys(grammar))) {
+    test(`${name}, ${writing}: a member whose change is no finding, or information, has a reason`, () => {
+      const rewrite = rewriting(format, grammar, { writing, kinds })
+      const levels = levelsOf(type, document, occurrences, rewrite)
+      const of = (wanted: Outcome): readonly string[] =>
+        [...levels].flatMap(([member, level]) => (level === wanted ? [member] : [])).toSorted()
+      assert.deepEqual(of('none'), Object.keys(silent).toSorted())
+      assert.deepEqual(of('info'), Object.keys(harmless).toSorted())
+    })
+  }
+}
+
+function rewriting(
+  { textOf }: FormatMembers,
+  grammar: Grammar,
+  { writing, kinds }: { readonly writing: Writing; readonly kinds: ReadonlySet<string> },
+): (document: unknown) => Written | null {
+  return (document) => {
+    const written = new Rewriting(grammar, kinds, writing).of(document)
+    const text = textOf === undefined ? written.document : textOf(written.document)
+    return text === null ? null : { ...written, document: text }
+  }
+}
+
+/** The writings that a format has, and the kinds of objects that they concern. */
+function writingsOf(
+  { referable, closed }: FormatMembers,
+  kinds: readonly string[],
+): readonly (readonly [Writing, ReadonlySet<string>])[] {
+  const [moved, without] = [referable, closed].map((text = '') => new Set(text.split(' ')))
+  const extended = new Set(kinds.filter((kind) => without?.has(kind) === false))
+  return [
+    ['in place', new Set()],
+    ...(referable === undefined || moved === undefined
+      ? []
+      : ([
+          ['behind references', moved],
+          ['in another file', moved],
+        ] as const)),
+    ...(closed === undefined ? [] : ([['with extensions', extended]] as const)),
+  ]
 }
