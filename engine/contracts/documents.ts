@@ -2,14 +2,14 @@
  * The documents of an OpenAPI contract, and the targets of its references. References reach the contract itself and
  * the files given with it. Nothing is fetched.
  */
-import { isRecord, placeAt, ROOT, type Located } from '../schema/located.ts'
+import { isRecord, memberOf, placeAt, ROOT, type Located } from '../schema/located.ts'
 import type { SchemaDialect, SchemaSource } from '../schema/source.ts'
 import { Inheritance } from './inheritance.ts'
 import { Addresses } from './addresses.ts'
 import { joinPath } from './file-references.ts'
 import { withOwnDraft } from './schema-drafts.ts'
 import type { SurveyedReferences } from './json-survey.ts'
-import { localRefPointer, resolvePointer } from './pointer.ts'
+import { localRefPointer, parsePointer, resolvePointer } from './pointer.ts'
 import { isAbsolute, relativePath, resolveUri } from './uri.ts'
 
 /** Files that references may lead to, by their paths from the folder of the document. */
@@ -33,6 +33,8 @@ interface KnownReferences {
   readonly surveyed?: SurveyedReferences | undefined
   /** For documents whose schemas state addresses. */
   readonly addresses?: ByAddress | null
+  /** Whether a pointer leads on behind a reference on its way, as readers of the format follow it. */
+  readonly isThroughReferences?: boolean
 }
 
 export class OpenApiDocuments implements SchemaSource {
@@ -48,6 +50,9 @@ export class OpenApiDocuments implements SchemaSource {
   /** Of documents whose references or anchors were followed, by path. */
   readonly #addressesOf = new Map<string, ByAddress>()
   #inheritance: Inheritance | null = null
+  readonly #isThroughReferences: boolean
+  /** Pointers that are followed through references now: one that leads through itself has no target. */
+  readonly #followed = new Set<string>()
 
   constructor(root: unknown, dialect: SchemaDialect, files: FurtherDocuments, known: KnownReferences = {}) {
     this.root = { value: root, at: ROOT, document: '' }
@@ -56,6 +61,7 @@ export class OpenApiDocuments implements SchemaSource {
     this.#given = files
     this.#files.set('', root)
     this.#addresses = known.addresses ?? null
+    this.#isThroughReferences = known.isThroughReferences === true
     if (known.addresses) this.baseOf = (from) => this.#addressesOfDocument(from.document)?.baseOf(from) ?? ''
   }
 
@@ -145,7 +151,21 @@ export class OpenApiDocuments implements SchemaSource {
       return this.#addressesIn(document)?.find(`#${fragment}`, { value: root, at: ROOT, document }) ?? null
     }
     const target = resolvePointer(root, pointer)
-    return target.found ? { value: target.value, at: placeAt(pointer), document } : null
+    if (target.found) return { value: target.value, at: placeAt(pointer), document }
+    return this.#isThroughReferences ? this.#behindReferences({ value: root, at: ROOT, document }, pointer) : null
+  }
+
+  #behindReferences(root: Located, pointer: string): Located | null {
+    const key = `${root.document} ${pointer}`
+    if (this.#followed.has(key)) return null
+    this.#followed.add(key)
+    let current: Located | null = root
+    for (const name of parsePointer(pointer) ?? []) {
+      const holder: Located | null = current === null ? null : this.follow(current)
+      current = holder === null ? null : memberOf(holder, name)
+    }
+    this.#followed.delete(key)
+    return current
   }
 
   #open(path: string): unknown {

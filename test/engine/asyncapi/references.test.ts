@@ -193,3 +193,34 @@ test('the siblings of a reference in another file count in a payload of a later 
     ['breaking received-message-property-max-length-decreased parts.json#/a/properties/x/maxLength'],
   )
 })
+
+/** The channel is a component, and the operation names its message by the channel. */
+const referredChannel = (type: string): string =>
+  JSON.stringify({
+    ...version3({}, { operations: { o: { ...HEARD, messages: [{ $ref: '#/channels/c/messages/m' }] } } }),
+    channels: { c: { $ref: '#/components/channels/c' } },
+    components: { channels: { c: { address: 'a', messages: { m: { payload: { type } } } } } },
+  })
+
+test('a message of a channel that stands behind a reference is compared', () => {
+  const artifact = {
+    id: 'a',
+    type: 'asyncapi',
+    before: referredChannel('string'),
+    after: referredChannel('integer'),
+  } as const
+  const compared = compare(artifact, {}, sha256Hex)
+  assert.ok(compared.ok)
+  assert.deepEqual(compared.value.unresolved, [])
+  assert.deepEqual(
+    compared.value.groups.map(({ level, location }) => `${level} ${location}`),
+    ['breaking /components/channels/c/messages/m/payload/type'],
+  )
+})
+
+test('a reference that leads through itself has no target', () => {
+  const document = JSON.stringify(version3({ payload: { $ref: '#/x/y' } }, { x: { $ref: '#/x/y' } }))
+  const compared = compare({ id: 'a', type: 'asyncapi', before: document, after: document }, {}, sha256Hex)
+  assert.ok(compared.ok)
+  assert.ok(compared.value.unresolved.some(({ reference }) => reference === '#/x/y'))
+})

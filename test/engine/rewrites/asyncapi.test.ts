@@ -154,17 +154,13 @@ checkRewrites('AsyncAPI', 'asyncapi', [
     api(),
     api({
       channels: { events: ref('components/channels/E') },
-      operations: { tell: SENT_ALL },
       components: { channels: { E: CHANNELS.events } },
     }),
   ],
   [
     'a channel in another file',
     api(),
-    api(
-      { channels: { events: { $ref: 'parts.json#/E' } }, operations: { tell: SENT_ALL } },
-      { 'parts.json': { E: CHANNELS.events } },
-    ),
+    api({ channels: { events: { $ref: 'parts.json#/E' } } }, { 'parts.json': { E: CHANNELS.events } }),
   ],
   [
     'an operation in place, and a component',
