@@ -21,7 +21,7 @@ export function compareInterface(walk: Walk, paths: Sides<readonly PathItem[]>):
   compareSecurity(walk, walk.base.root, walk.head.root)
   compareSchemes(walk)
   compareComponents(walk)
-  compareInterfaceServers(walk, moved)
+  compareInterfaceServers(walk, paths, moved)
   compareDialects(walk)
   compareMalformedParts(walk)
 }

@@ -24,10 +24,20 @@ interface ServerList {
   readonly servers: readonly ServerUrl[]
 }
 
-/** The list for the whole interface. @param moved is no part of the servers */
-export function compareInterfaceServers(walk: Walk, moved: MovedPrefix): void {
+/**
+ * The list for the whole interface. If a side has only operations with servers of their own, each operation is compared.
+ * @param moved is no part of the servers
+ */
+export function compareInterfaceServers(walk: Walk, paths: Sides<readonly PathItem[]>, moved: MovedPrefix): void {
+  if (!usesInterfaceServers(walk.base, paths.base) || !usesInterfaceServers(walk.head, paths.head)) return
   const { base, head } = interfaceLists(walk)
   compareServerLists(walk, withoutPathEnd(base, moved.base), withoutPathEnd(head, moved.head))
+}
+
+/** Whether an operation has no servers of its own. Without operations the list stands for those to come. */
+function usesInterfaceServers(contract: Contract, items: readonly PathItem[]): boolean {
+  const sides = items.flatMap((item) => [...item.operations.values()].map((operation) => ({ item, operation })))
+  return sides.length === 0 || sides.some((side) => ownServers(contract, side, null) === null)
 }
 
 function interfaceLists({ base, head }: Walk): Sides<ServerList> {
