@@ -13,6 +13,7 @@ export {
 } from './model/change-set.ts'
 export { byCodeUnit } from './common/code-unit-order.ts'
 export { appendPointer, nameOfToken, pointerFragment, pointerToken } from './common/json-pointer.ts'
+export { endOfString } from './contracts/json-strings.ts'
 export { readJson } from './contracts/json-text.ts'
 export { DEFAULT_DOCUMENT_LIMITS } from './model/limits.ts'
 export {
