@@ -96,17 +96,19 @@ function compareRequired({ before, after, base, head, sources, add: say }: Exami
   const headProperties = membersOf(head, 'properties')
   for (const name of new Set([...required.base, ...required.head])) {
     const [baseRequires, headRequires] = [required.base.has(name), required.head.has(name)]
-    // A property that comes or goes tells its own requiredness.
-    if (baseRequires === headRequires || Object.hasOwn(baseProperties, name) !== Object.hasOwn(headProperties, name))
-      continue
+    if (baseRequires === headRequires) continue
+    const [wasDefined, isDefined] = [baseProperties, headProperties].map((properties) =>
+      Object.hasOwn(properties, name),
+    )
+    // A required property that comes or goes tells that it is, or was, required.
+    if (wasDefined !== isDefined && (wasDefined ? baseRequires : headRequires)) continue
     // An empty name that names no property is a slip of a generator.
-    const defined = Object.hasOwn(baseProperties, name)
-    if (name === '' && !defined) continue
+    if (name === '' && !wasDefined && !isDefined) continue
     const property = propertyFacts(
       name,
       required,
-      defined ? resolveSchema(locate(before, baseProperties, 'properties', name), sources.before).value : null,
-      defined ? resolveSchema(locate(after, headProperties, 'properties', name), sources.after).value : null,
+      wasDefined ? resolveSchema(locate(before, baseProperties, 'properties', name), sources.before).value : null,
+      isDefined ? resolveSchema(locate(after, headProperties, 'properties', name), sources.after).value : null,
     )
     const action = headRequires ? 'added' : 'removed'
     say({ keyword: 'required', action, name, before: baseRequires, after: headRequires, steps: ['required'], property })

@@ -16,6 +16,7 @@ import {
   type Prove,
 } from '../../schema/comparison/reachable-changes.ts'
 import { RequiredNames } from '../../schema/required-names.ts'
+import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import type { UseDirection } from '../../schema/sites.ts'
 import {
   isFormal,
@@ -415,6 +416,9 @@ function uncovered(
     const covers = (pair: SchemaPair): boolean => {
       const explanation = explanationIn(alarms.get(pair))
       if (explanation === 'guess') return !proofs.isShown(pair, proof)
+      // A removed property does not account for what is lost, or new, without it.
+      const removed = explanation === 'use' ? removedNames(pair) : NO_NAMES
+      if (removed.size > 0 && !proofs.isKept(withoutNames(pair, removed), proof)) return false
       // A warning does not account for a schema that admits nothing any more: all its values are proved to be refused.
       return explanation !== 'nothing' && !(proof === 'narrowing' && proofs.losesAll(pair))
     }
@@ -427,6 +431,23 @@ function uncovered(
     // Among schemas that contain each other none is the smallest: the finding is at the whole.
     return [...broken].slice(0, 1).flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs))
   })
+}
+
+const NO_NAMES: ReadonlySet<string | null> = new Set()
+
+/** The names of properties that were removed. */
+function removedNames({ deltas }: SchemaPair): ReadonlySet<string | null> {
+  const all = deltas.flatMap((entry) => ('each' in entry ? [...entry.each()] : [entry]))
+  return new Set(all.filter(isPropertyRemoval).map(({ name }) => name))
+}
+
+/** The pair with some names that are on both sides names like any other. */
+function withoutNames(pair: SchemaPair, names: ReadonlySet<string | null>): SchemaPair {
+  const { before } = pair
+  const { value } = before
+  const properties = Object.entries(membersOf(value, 'properties')).filter(([name]) => !names.has(name))
+  const required = textsOf(value.required).filter((name) => !names.has(name))
+  return { ...pair, before: { ...before, value: { ...value, properties: Object.fromEntries(properties), required } } }
 }
 
 /** The pairs reached through pairs whose values are not all kept, or not all known, with the shortest path to each. */

@@ -1,0 +1,80 @@
+/** A property that is removed beside another change explains nothing of that change: the level of the whole is no milder. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { ArtifactType } from '../../../engine/model/change-set.ts'
+import { LEVELS } from '../../../engine/internal.ts'
+import { worstOf, type Worst } from '../elements.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const TEXT = { type: 'string' }
+const NUMBER = { type: 'integer' }
+/** Parts of an object before and after. */
+const CHANGES: Readonly<Record<string, readonly [before: Json, after: Json]>> = {
+  'a name becomes required': [{}, { required: ['a'] }],
+  'a property becomes required': [{ properties: { a: TEXT } }, { properties: { a: TEXT }, required: ['a'] }],
+  'a property becomes a required name': [{ properties: { a: TEXT } }, { required: ['a'] }],
+  'a required name gets a schema': [{ required: ['a'] }, { properties: { a: TEXT }, required: ['a'] }],
+  'a required name gets a schema, optional': [{ required: ['a'] }, { properties: { a: TEXT } }],
+  'a further name gets another schema': [
+    { additionalProperties: TEXT },
+    { additionalProperties: TEXT, properties: { a: NUMBER } },
+  ],
+  'a name of a pattern gets a schema': [
+    { patternProperties: { '^a': TEXT } },
+    { patternProperties: { '^b': TEXT }, properties: { a: NUMBER } },
+  ],
+  'further names are refused': [{}, { additionalProperties: false }],
+  'further names are constrained': [{}, { additionalProperties: NUMBER }],
+  'fewer members': [{ maxProperties: 9 }, { maxProperties: 2 }],
+  'other names': [{}, { propertyNames: { maxLength: 2 } }],
+  'a dependency': [{}, { dependentRequired: { a: ['b'] } }],
+  'a part': [{}, { allOf: [{ required: ['a'] }] }],
+  'an alternative': [{}, { anyOf: [{ required: ['a'] }, { required: ['b'] }] }],
+  'a negation': [{}, { not: { required: ['a'] } }],
+  'a condition': [{}, { if: { required: ['a'] }, then: { required: ['b'] } }],
+}
+
+function api(content: Json, isRequest: boolean): Json {
+  const body = { content: { 'application/json': { schema: content } } }
+  const responses = { 200: { description: 'done', ...(!isRequest && body) } }
+  const operation = { responses, ...(isRequest && { requestBody: { required: true, ...body } }) }
+  return { openapi: '3.1.0', info: { title: 't', version: '1' }, paths: { '/x': { post: operation } } }
+}
+
+const PLACES: Readonly<Record<string, readonly [type: ArtifactType, whole: (schema: Json) => Json]>> = {
+  'a request': ['openapi', (schema) => api(schema, true)],
+  'a response': ['openapi', (schema) => api(schema, false)],
+  'a JSON Schema': ['json_schema', (schema) => schema],
+  'a tool': ['mcp_manifest', (inputSchema) => ({ tools: [{ name: 't', description: 'd', inputSchema }] })],
+}
+
+/** The schema with a property that only one side has. */
+function withRemoved(schema: Json): Json {
+  return { ...schema, properties: { ...Object(schema['properties']), gone: TEXT } }
+}
+
+function rank(level: Worst): number {
+  return level === 'none' ? LEVELS.length : LEVELS.indexOf(level)
+}
+
+for (const [place, [type, whole]] of Object.entries(PLACES)) {
+  suite(`a removed property in ${place}`, () => {
+    for (const [name, parts] of Object.entries(CHANGES)) {
+      for (const [way, index] of [
+        ['', 0],
+        [', undone', 1],
+      ] as const) {
+        test(`${name}${way}`, () => {
+          const [before = {}, after = {}] = [parts[index], parts[1 - index]].map((part) => ({
+            type: 'object',
+            ...part,
+          }))
+          const alone = worstOf(type, whole(before), whole(after))
+          const beside = worstOf(type, whole(withRemoved(before)), whole(after))
+          assert.ok(rank(beside) <= rank(alone), `${beside}, and ${alone} without the removal`)
+        })
+      }
+    }
+  })
+}
