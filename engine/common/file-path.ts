@@ -27,12 +27,13 @@ export function normalFilePath(text: string): string {
 export function filePathReadings(text: string): readonly string[] {
   const decodings = [text]
   for (let round = 0; round < ROUNDS; round += 1) decodings.push(percentDecoded(decodings.at(-1) ?? ''))
-  const readings = decodings.flatMap((one) =>
-    [one, ...LOOSER.map((loosen) => loosen(one)), LOOSER.reduce((loose, loosen) => loosen(loose), one)].map(
-      normalFilePath,
-    ),
-  )
-  return [...new Set(readings)]
+  // Most paths have one reading: each is interpreted and normalised once, since a call may name thousands.
+  const readings = [...new Set(decodings)].flatMap((one) => [
+    one,
+    ...LOOSER.map((loosen) => loosen(one)),
+    LOOSER.reduce((loose, loosen) => loosen(loose), one),
+  ])
+  return [...new Set([...new Set(readings)].map(normalFilePath))]
 }
 
 /**

@@ -150,7 +150,8 @@ function targetsOf({ from, to }: Extract<FileStep, { readonly kind: 'moved' }>):
 function furtherContract(args: unknown, steps: readonly FileStep[], selector: ContractSelector): string | null {
   const own = [...new Set(steps.flatMap((step) => (step.kind === 'moved' ? [step.from, step.to] : [step.path])))]
   const judged = own.filter((path) => isLookedAt(path, selector))
-  const unjudged = own.filter((path) => !judged.includes(path))
+  const known = new Set(judged)
+  const unjudged = own.filter((path) => !known.has(path))
   const further = furtherPaths(args, own, unjudged)
   if (further === null) return own[0] ?? 'a file'
   const found = [...further.named, ...further.joined, ...further.loose].find(
