@@ -5,6 +5,7 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   const limit = Math.max(1, Math.floor(name.length / 3))
   let best: { readonly name: string; readonly distance: number } | null = null
   for (const candidate of known) {
+    if (Math.abs(name.length - candidate.length) > limit) continue
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase())
     if (distance <= limit && (best === null || distance < best.distance)) best = { name: candidate, distance }
   }

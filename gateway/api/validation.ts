@@ -118,23 +118,26 @@ function unknownParameter(name: string, known: readonly string[]): string {
  * help; for a list with a fault, "is not an object" does not help.
  */
 function informative(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  // A body may have as many mistakes as values, so no error is looked for among all the others.
   const unions = new Set(errors.flatMap(({ keyword, instancePath }) => (keyword === 'anyOf' ? [instancePath] : [])))
+  const closer = new Set(
+    errors.flatMap(({ keyword, instancePath }) =>
+      keyword === 'type' || keyword === 'anyOf' ? [] : pointersAbove(instancePath),
+    ),
+  )
+  const hasOther = errors.some((error) => error.keyword !== 'oneOf' && !isAlternative(error))
   const isNoise = ({ keyword, instancePath, params, schemaPath }: ErrorObject): boolean => {
     // Unknown members are reported by name.
     if (keyword === 'if' || keyword === 'additionalProperties') return true
     // Of members that may replace each other, the first is reported as missing.
     if (keyword === 'required' && /\/anyOf\/[1-9]\d*\/required$/.test(schemaPath)) return true
     // Once the mistakes inside an alternative are reported, it is clear which alternative was meant.
-    if (keyword === 'oneOf') return errors.some((other) => other.keyword !== 'oneOf' && !isAlternative(other))
+    if (keyword === 'oneOf') return hasOther
     if (isAlternative({ keyword, schemaPath })) return true
     if (!unions.has(instancePath)) return false
     if (keyword === 'anyOf') return true
     if (keyword !== 'type') return false
-    const hasCloser = errors.some(
-      (other) =>
-        isWithinPointer(other.instancePath, instancePath) && other.keyword !== 'type' && other.keyword !== 'anyOf',
-    )
-    return params['type'] === 'null' || (hasCloser && schemaPath.includes('anyOf'))
+    return params['type'] === 'null' || (closer.has(instancePath) && schemaPath.includes('anyOf'))
   }
   const reported = new Set<string>()
   return withJoinedTypes(errors.filter((error) => !isNoise(error))).filter((error) => {
@@ -143,6 +146,12 @@ function informative(errors: readonly ErrorObject[]): readonly ErrorObject[] {
     reported.add(key)
     return true
   })
+}
+
+/** The pointer itself, and those of all that its value is within. */
+function pointersAbove(pointer: string): readonly string[] {
+  const ends = [...pointer.matchAll(/\//g)].map(({ index }) => pointer.slice(0, index))
+  return [...ends, pointer]
 }
 
 /** `{required: [name]}` as one of several: that exactly one of them is required is reported once. */

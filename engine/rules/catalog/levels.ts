@@ -11,6 +11,9 @@ const OVERRIDES: readonly LevelOverride[] = [...LEVELS, 'off']
 /** Maximum patterns and coordinates in one set of overrides. Selectors with a full rule id are not counted. */
 export const MAX_PATTERNS = 200
 
+/** Faults that are looked for: nobody fixes more of them at a time. */
+const MAX_FAULTS = 50
+
 export interface RuleLevels {
   /** Undefined if the rule keeps its own level. */
   get(rule: string): LevelOverride | undefined
@@ -32,6 +35,8 @@ export function readLevels(
   const patterns: { readonly selector: RuleSelector; readonly level: LevelOverride }[] = []
   const faults: LevelFault[] = []
   for (const [text, level] of Object.entries(overrides)) {
+    // Each further one costs a search of all rules.
+    if (patterns.length > MAX_PATTERNS || faults.length >= MAX_FAULTS) break
     const selector = readSelector(text)
     if (!selector.ok) faults.push({ selector: text, ...selector.problem })
     else if (selector.value.isExact) exact.set(text, level)

@@ -60,7 +60,8 @@ function mapProblem(map: Buffer, operations: Buffer, files: ReadonlySet<string>)
   if (!whole.ok) return `its "operations" have no single reading: ${whole.message}`
   const taken = new Set<string>()
   const entries = Object.entries(read.value)
-  const missing = [...files].find((name) => !entries.some(([key]) => key === name))
+  const named = new Set(entries.map(([name]) => name))
+  const missing = [...files].find((name) => !named.has(name))
   if (missing !== undefined) return `its map does not name the file "${missing}"`
   for (const [name, paths] of entries) {
     if (!files.has(name)) return `its map names "${name.slice(0, 40)}", which is not a file of the form`

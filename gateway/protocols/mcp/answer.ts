@@ -202,13 +202,18 @@ class ReadingWatcher implements AnswerWatcher {
   #read(text: string): void {
     const json = readStrictJsonText(text)
     if (!json.ok) return
-    const written = messagesIn(withWrittenNumbers(text, json.value))
+    // Read again only for what becomes part of a contract: it takes several times as long.
+    let written: readonly unknown[] | null = null
+    const writtenResult = (index: number): unknown => {
+      written ??= messagesIn(withWrittenNumbers(text, json.value))
+      return recordIn(written[index])['result']
+    }
     for (const [index, message] of messagesIn(json.value).entries())
-      if (isJsonObject(message)) this.#note(message, recordIn(written[index])['result'])
+      if (isJsonObject(message)) this.#note(message, () => writtenResult(index))
   }
 
   /** @param written the result, in which long numbers keep their digits when they are written again */
-  #note(message: Readonly<Record<string, unknown>>, written: unknown): void {
+  #note(message: Readonly<Record<string, unknown>>, written: () => unknown): void {
     const { asker, manifests } = this.#options
     const { id, method, result, error } = message
     const changed = NOTICES.get(method)
@@ -222,11 +227,11 @@ class ReadingWatcher implements AnswerWatcher {
     if (wanted === undefined) return
     this.#unanswered.delete(id)
     if (wanted.kind === 'session') {
-      const facts = readSession(written)
+      const facts = readSession(written())
       if (facts !== null) manifests.observeSession(asker, facts, this.#session)
       return
     }
-    const page = readPage(wanted.list, wanted.cursor, written)
+    const page = readPage(wanted.list, wanted.cursor, written())
     if (page !== null) manifests.observe(asker, page, this.#asked)
   }
 }
