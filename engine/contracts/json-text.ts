@@ -37,6 +37,8 @@ function readScanned(text: string, limits: DocumentLimits, containers: Container
   }
   if (limits.maxValues !== undefined && scan.commas >= limits.maxValues)
     return fail(overLimit(`it holds more than ${limits.maxValues} values`))
+  if (limits.maxParts !== undefined && scan.opened + scan.members > limits.maxParts)
+    return fail(overLimit(`it holds more than ${limits.maxParts} objects, lists and members; split it`))
   if (scan.isTooLarge) return fail(tooLargeToParse())
   const parsed = parseStrictly(text)
   if (!parsed.ok) return parsed
@@ -74,6 +76,8 @@ const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
 interface Structure {
+  /** Objects and lists. */
+  readonly opened: number
   readonly members: number
   readonly commas: number
   readonly tooDeepAt: number | null
@@ -132,7 +136,7 @@ function scanStructure(
       nextLook = index + LOOK_EVERY
     }
   }
-  return { members, commas, tooDeepAt, isTooLarge: isTooLarge() }
+  return { opened, members, commas, tooDeepAt, isTooLarge: isTooLarge() }
 }
 
 function containersOf(text: string, { maxDepth }: DocumentLimits): Containers {

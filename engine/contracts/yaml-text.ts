@@ -126,8 +126,15 @@ const EVENT_BYTES = 120
 const [LINE_FEED, SPACE, COMMA, DASH, BRACKET, BRACE] = [10, 32, 44, 45, 91, 123]
 
 /** The parser keeps a list of all events. The process ends when that list cannot grow, whatever limit its thread has. */
-function isTooLarge(text: string, { maxParsedBytes }: DocumentLimits): boolean {
-  if (maxParsedBytes === undefined) return false
+function excessOf(text: string, { maxParsedBytes, maxParts }: DocumentLimits): Problem | null {
+  if (maxParsedBytes === undefined && maxParts === undefined) return null
+  const events = estimatedEvents(text)
+  if (maxParts !== undefined && events > 2 * maxParts)
+    return overLimit(`it holds more than ${maxParts} lines, brackets and items; split it`)
+  return maxParsedBytes !== undefined && events * EVENT_BYTES > maxParsedBytes ? tooLargeToParse() : null
+}
+
+function estimatedEvents(text: string): number {
   let events = 0
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index)
@@ -135,11 +142,12 @@ function isTooLarge(text: string, { maxParsedBytes }: DocumentLimits): boolean {
     else if (unit === LINE_FEED || unit === BRACKET || unit === BRACE) events += 2
     else if (unit === DASH && text.charCodeAt(index + 1) === SPACE) events += 2
   }
-  return events * EVENT_BYTES > maxParsedBytes
+  return events
 }
 
 function parseDocuments(text: string, limits: DocumentLimits, continuation?: Continuation): Result<ParsedYaml> {
-  if (isTooLarge(text, limits)) return fail(tooLargeToParse())
+  const excess = excessOf(text, limits)
+  if (excess !== null) return fail(excess)
   try {
     // The parser counts scalars as levels too, so it only bounds the stack here. The graph is measured afterwards with
     // aliases followed.

@@ -25,7 +25,7 @@ const isOneOf =
 const LEVEL_WORDS = [...LEVELS, 'off']
 const STABILITIES = ['draft', 'alpha', 'beta', 'stable']
 const REQUIRED_LIMITS = ['maxLength', 'maxDepth', 'maxAliases', 'maxExpansion']
-const LIMITS = [...REQUIRED_LIMITS, 'maxValues', 'maxParsedBytes']
+const LIMITS = [...REQUIRED_LIMITS, 'maxValues', 'maxParts', 'maxParsedBytes']
 
 const TEXT: OptionForm = { wanted: 'text', fits: isText }
 const DAYS: OptionForm = { wanted: 'a whole number of days', fits: isCount }

@@ -10,6 +10,11 @@ export interface DocumentLimits {
   /** Values in lists and members of objects that a JSON text may hold; absent: as many as its length lets it. */
   readonly maxValues?: number
   /**
+   * Objects, lists and members of objects in a JSON text: they cost several times as much as texts and numbers in lists. In a
+   * YAML text: lines, brackets and items. Absent: as many as its length lets it.
+   */
+  readonly maxParts?: number
+  /**
    * Bytes of memory, estimated, that reading a text may take; absent: as many as there are. `JSON.parse` cannot be interrupted, so
    * a heap limit stops it only after it has exceeded the limit. A list that cannot grow ends the process.
    */

@@ -23,6 +23,7 @@ import type {
 } from '../../engine/internal.ts'
 import type { LimitsConfig } from '../settings/limits.ts'
 import { GatewayError } from '../errors/errors.ts'
+import { REQUEST_LIMITS } from '../json/strict-json.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import type { CurrentFlowSettings } from './settings.ts'
 import { createMemoryBudget, type MemoryBudget } from '../runtime/memory-budget.ts'
@@ -138,8 +139,8 @@ class PooledAnalyst implements Analyst {
     return this.#run('compose', { kind: 'compose', baseline, candidate, operations, limits: this.#limits }, size)
   }
 
-  readJson(bytes: Parameters<Analyst['readJson']>[0]): ReturnType<Analyst['readJson']> {
-    const limits = requestLimits(this.#deps.settings().config)
+  readJson(...[bytes, origin = 'request']: Parameters<Analyst['readJson']>): ReturnType<Analyst['readJson']> {
+    const limits = bodyLimits(this.#deps.settings().config, origin)
     return this.#run('read', { kind: 'read', bytes, limits }, bytes.byteLength)
   }
 
@@ -183,8 +184,9 @@ class PooledAnalyst implements Analyst {
 }
 
 /** A request is JSON around contract texts: its own nesting is small, and the texts have limits of their own. */
-function requestLimits({ limits }: LimitsConfig): DocumentLimits {
-  return { ...DEFAULT_DOCUMENT_LIMITS, maxLength: limits.request_body, maxDepth: limits.depth }
+function bodyLimits({ limits }: LimitsConfig, origin: 'request' | 'answer'): DocumentLimits {
+  const { request_body: maxLength, depth: maxDepth } = limits
+  return { ...DEFAULT_DOCUMENT_LIMITS, ...(origin === 'request' && REQUEST_LIMITS), maxLength, maxDepth }
 }
 
 /** The id of an artifact is not part of the key: the same pair under another name is the same comparison. */

@@ -57,7 +57,7 @@ export function createFlow(deps: FlowDeps): Flow {
     fileReferences: (text) => analyst.fileReferences(text),
     bundle: (root, texts, site) => analyst.bundle(root, texts, site),
     compose: (baseline, candidate, operations) => analyst.compose(baseline, candidate, operations),
-    readJson: (bytes) => analyst.readJson(bytes),
+    readJson: (bytes, origin) => analyst.readJson(bytes, origin),
     analyze: async (request) => {
       const input = await gatherInput(request, deps.settings(), { ...deps, analyst }, deps.now())
       return { verdict: engine().decide(input), analyses: input.analyses }

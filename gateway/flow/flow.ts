@@ -25,6 +25,9 @@ import type { Caller } from '../callers/rights.ts'
 import type { LinkedSpan, StageClock } from '../telemetry/observation.ts'
 import type { DocumentReader } from '../documents/bundle.ts'
 
+/** Absent: `request`. */
+type JsonOrigin = 'request' | 'answer'
+
 /** An artifact that is known to belong to the change set, and why it could not be read completely. */
 export interface UnreadableArtifact extends Pick<Artifact, 'id' | 'type'> {
   readonly problem: Problem
@@ -113,10 +116,12 @@ export interface Flow extends DocumentReader {
    */
   compose(baseline: string, candidate: string, operations: readonly string[]): Promise<Result<AcceptedOperations>>
   /**
-   * The bytes of a request body as JSON that can be read in only one way. Many bytes go to a worker: they are transferred, and
-   * empty here afterwards.
+   * The bytes of a body as JSON that can be read in only one way. Many bytes go to a worker: they are transferred, and empty
+   * here afterwards.
+   * @param origin what a request may hold is bounded; the answers of a platform or registry to the gateway's own questions are as
+   * large as what they describe
    */
-  readJson(bytes: Uint8Array): Promise<Result<unknown>>
+  readJson(bytes: Uint8Array, origin?: JsonOrigin): Promise<Result<unknown>>
   /** Risk only: nothing is recorded or signed. */
   analyze(request: AnalyzeRequest): Promise<Assessment>
   /** Resolves only after the decision row is durable; rejects with a GatewayError (STORE_UNAVAILABLE, SIGNER_UNAVAILABLE, OVERLOADED …) and then there is no receipt. */

@@ -4,23 +4,31 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { DEFAULT_DOCUMENT_LIMITS, readJson } from '../../engine/base.ts'
+import type { DocumentLimits } from '../../engine/internal.ts'
 
 type StrictJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string }
 
 /**
- * Arguments of a call are not a contract: deeper nesting is legitimate, and length is bounded before this. What costs time is the
- * number of values, not their length, and everybody else waits for it.
+ * What the JSON, YAML or protobuf of one request may hold, wherever it is read. What costs time is the number of values, not
+ * their length, and everybody else waits while it is looked through. A worker does not help: what it reads is copied to the main
+ * thread.
  */
-const LIMITS = { ...DEFAULT_DOCUMENT_LIMITS, maxDepth: 512, maxValues: 200_000 }
+export const REQUEST_LIMITS = { maxParts: 100_000, maxValues: 400_000 } as const
 
-export function readStrictJson(bytes: Buffer): StrictJson {
+/** Arguments of a call are not a contract: deeper nesting is legitimate, and length is bounded before this. */
+const LIMITS = { ...DEFAULT_DOCUMENT_LIMITS, ...REQUEST_LIMITS, maxDepth: 512 }
+
+/** For a thread where nobody waits, and whose answer is short. */
+export const CHECKED_JSON = { ...LIMITS, maxParts: LIMITS.maxValues }
+
+export function readStrictJson(bytes: Buffer, limits: DocumentLimits = LIMITS): StrictJson {
   return isUtf8(bytes)
-    ? readStrictJsonText(bytes.toString('utf8'))
+    ? readStrictJsonText(bytes.toString('utf8'), limits)
     : { ok: false, message: 'The body is not UTF-8 text.' }
 }
 
-export function readStrictJsonText(text: string): StrictJson {
-  const reading = readJson(text, LIMITS)
+export function readStrictJsonText(text: string, limits: DocumentLimits = LIMITS): StrictJson {
+  const reading = readJson(text, limits)
   return reading.ok ? { ok: true, value: reading.value } : { ok: false, message: reading.problem.message }
 }
 

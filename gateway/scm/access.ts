@@ -151,7 +151,7 @@ function transportTo(
     timeout: scm.timeout * 1000,
     maxBytes: limits.artifact_side,
     maxRequests: scm.max_requests,
-    readJson: (bytes) => flow.readJson(bytes),
+    readJson: (bytes) => flow.readJson(bytes, 'answer'),
     send: ({ path, headers, ...rest }) =>
       request(new URL(base.origin + path), {
         ...rest,

@@ -1,6 +1,6 @@
 /** Holds one request or answer against a contract: the operation that it belongs to, its parameters, its media type, its body. */
 import type { ErrorObject } from 'ajv/dist/2020.js'
-import { readStrictJson } from '../json/strict-json.ts'
+import { CHECKED_JSON, readStrictJson } from '../json/strict-json.ts'
 import { isJsonType } from '../network/json-type.ts'
 import { templateOf } from './api-operations.ts'
 import type { CheckedContract, ContractPart, MessageSide } from './contract.ts'
@@ -157,7 +157,7 @@ function ofJson(
   contract: CheckedContract,
 ): CheckedMessage {
   if (body === null) return { violations: [], notes: ['the body was not read'] }
-  const json = readStrictJson(Buffer.from(body))
+  const json = readStrictJson(Buffer.from(body), CHECKED_JSON)
   if (!json.ok) return one('body', json.message)
   return { violations: faults(json.value, 'body', contract.validator(schemaAt, side, false)), notes: [] }
 }

@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module'
 import type * as ProtoLoader from '@grpc/proto-loader'
-import { isJsonObject } from '../../json/strict-json.ts'
+import { isJsonObject, REQUEST_LIMITS } from '../../json/strict-json.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 
 /**
@@ -29,6 +29,11 @@ export function createMessageReader(table: MessageTable): MessageReader {
     const definition = messages[`${PACKAGE}.${message}`]
     if (definition === undefined || !('deserialize' in definition))
       throw new Error(`there is no message ${message} in the table`)
+    if (valuesWithin(bytes, table, message) > REQUEST_LIMITS.maxParts)
+      return {
+        ok: false,
+        message: `The protobuf message cannot be read: it holds more than ${REQUEST_LIMITS.maxParts} values; split it.`,
+      }
     try {
       return { ok: true, value: singles(table, message, decode(definition, bytes)) }
     } catch (error) {
@@ -46,6 +51,66 @@ function decode(definition: ProtoLoader.AnyDefinition, bytes: Buffer): MessageVa
   const value: unknown =
     'deserialize' in definition && typeof definition.deserialize === 'function' ? definition.deserialize(bytes) : null
   return recordIn(value)
+}
+
+/**
+ * Values of the message, and of those within it that the table describes. Each costs much more to decode than the bytes that
+ * state it: an empty message takes two, a packed number one.
+ */
+function valuesWithin(bytes: Buffer, table: MessageTable, message: string): number {
+  const types = new Map(Object.values(table[message] ?? {}).map(([id, type]) => [id, type.replace('[]', '')]))
+  const wire = new WireFields(bytes)
+  let count = 0
+  for (let field = wire.next(); field !== null && count <= REQUEST_LIMITS.maxParts; field = wire.next()) {
+    const { id, value } = field
+    const type = types.get(id)
+    count += 1
+    if (type === undefined || value === null || UNDIVIDED.has(type)) continue
+    count += Object.hasOwn(table, type) ? valuesWithin(value, table, type) : value.length
+  }
+  return count
+}
+
+/** Types whose value is one, however long. Those of numbers may be packed. */
+const UNDIVIDED: ReadonlySet<string> = new Set(['string', 'bytes'])
+
+/** The fields of one message on the wire (protobuf encoding, "Message Structure"); ends where the decoder would fail. */
+class WireFields {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  /** Null: there are no more. `value`: that of a length-delimited field, else null. */
+  next(): { readonly id: number; readonly value: Buffer | null } | null {
+    if (this.#at >= this.#bytes.length) return null
+    const tag = this.#varint()
+    const id = tag >>> 3
+    const type = tag & 7
+    if (type === 0) this.#varint()
+    else if (type === 1) this.#at += 8
+    else if (type === 5) this.#at += 4
+    else if (type === 2) {
+      const length = this.#varint()
+      const start = this.#at
+      this.#at += length
+      return { id, value: this.#bytes.subarray(start, this.#at) }
+    }
+    return { id, value: null }
+  }
+
+  /** Its lowest 32 bits: lengths and tags have no more. */
+  #varint(): number {
+    let value = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.#bytes[this.#at] ?? 0
+      this.#at += 1
+      if (shift < 32) value |= (byte & 127) << shift
+      if (byte < 128) return value >>> 0
+    }
+  }
 }
 
 function load(table: MessageTable): ProtoLoader.PackageDefinition {

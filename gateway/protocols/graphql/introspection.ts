@@ -60,7 +60,7 @@ async function ask(
   }
   if (FOR_THE_CALLER.has(answer.status)) throw new UpstreamRefusal(answer.status, {})
   if (answer.status >= 500) throw unreadSchema(call, `it answered ${answer.status}`)
-  const read = await flow.readJson(Uint8Array.from(answer.body))
+  const read = await flow.readJson(Uint8Array.from(answer.body), 'answer')
   const value = recordIn(read.ok ? read.value : null)
   const data = isJsonObject(value['data']) ? value['data']['__schema'] : null
   return isIntrospectedSchema(data) && value['errors'] === undefined ? data : null

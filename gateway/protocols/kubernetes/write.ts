@@ -9,7 +9,7 @@ import { recordIn } from '../../json/unchecked-json.ts'
 import type { PresentedReceipt } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
-import { isJsonObject, readStrictJson, type JsonObject } from '../../json/strict-json.ts'
+import { isJsonObject, readStrictJson, REQUEST_LIMITS, type JsonObject } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { knownKind } from './kinds.ts'
 import type { ResourcePath } from './path.ts'
@@ -125,6 +125,8 @@ function readObjectBody(bytes: Buffer, type: string, { group, resource }: Resour
   return { ok: false, message: `The body is not ${isList ? 'a list of operations (RFC 6902)' : 'an object'}.` }
 }
 
+const YAML_LIMITS = { ...DEFAULT_DOCUMENT_LIMITS, ...REQUEST_LIMITS }
+
 function readYamlObject(bytes: Buffer): ReturnType<typeof readStrictJson> {
   if (!isUtf8(bytes)) return { ok: false, message: 'The body is not UTF-8 text.' }
   const text = bytes.toString('utf8')
@@ -135,10 +137,10 @@ function readYamlObject(bytes: Buffer): ReturnType<typeof readStrictJson> {
     }
   if (text.includes(BYTE_ORDER_MARK, 1))
     return { ok: false, message: 'The body holds a byte order mark (U+FEFF) that readers of YAML skip or keep.' }
-  const read = readDocument(text, DEFAULT_DOCUMENT_LIMITS)
+  const read = readDocument(text, YAML_LIMITS)
   if (!read.ok) return { ok: false, message: read.problem.message }
   // The API server reads YAML 1.1, in which a merge key replaces earlier members.
-  const problem = read.value.format === 'yaml' ? yamlObjectProblem(text, DEFAULT_DOCUMENT_LIMITS) : null
+  const problem = read.value.format === 'yaml' ? yamlObjectProblem(text, YAML_LIMITS) : null
   return problem === null
     ? { ok: true, value: read.value.root }
     : { ok: false, message: `The body cannot be read: ${problem}.` }

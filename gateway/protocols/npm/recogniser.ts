@@ -97,7 +97,7 @@ function sceneOf(call: Call<NpmRoute>, { upstreams, flow, config }: NpmDeps): Np
   const maxBytes = Math.max(limits.artifact_side, limits.proxied_body)
   return {
     rules: call.route.npm,
-    registry: createRegistryClient(call, { upstreams, readJson: (bytes) => flow.readJson(bytes), maxBytes }),
+    registry: createRegistryClient(call, { upstreams, readJson: (bytes) => flow.readJson(bytes, 'answer'), maxBytes }),
     terms: derivationTerms({ scm, limits }, flow),
   }
 }

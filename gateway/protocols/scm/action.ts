@@ -151,7 +151,7 @@ export function transportFor(
     title: PLATFORMS[platform].title,
     prefix,
     timeout: scm.timeout * 1000,
-    readJson: (bytes) => flow.readJson(bytes),
+    readJson: (bytes) => flow.readJson(bytes, 'answer'),
     maxBytes: Math.max(limits.artifact_side, limits.proxied_body),
     maxRequests: scm.max_requests,
     send: ({ headers, ...request }) =>
