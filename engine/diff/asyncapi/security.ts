@@ -41,12 +41,13 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
     walk.add({ ...baseSite, rule: 'asyncapi-security-removed', subject: of, before: alternativeLabels(base) })
     return
   }
+  const keptOf = Map.groupBy(head, (alternative) => alternativeKey(alternative, true))
   for (const alternative of refused) {
     const { label: name } = alternative
     const subject = `${of} ${alternativeKey(alternative)}`
     const shared = { subject, name, before: name }
     // When only scopes or addresses differ, the change is reported for the kept alternative.
-    const kept = head.find((other) => alternativeKey(other, true) === alternativeKey(alternative, true))
+    const kept = keptOf.get(alternativeKey(alternative, true))?.[0]
     const addresses = { before: addressesIn(alternative), after: kept === undefined ? {} : addressesIn(kept) }
     if (kept === undefined) walk.add({ ...baseSite, ...shared, rule: 'asyncapi-security-alternative-removed' })
     else if (alternativeKey(kept) === alternativeKey(alternative) && !isEqual(addresses.before, addresses.after)) {
@@ -56,10 +57,10 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
   if (refused.length === 0)
     for (const name of new Set([...unoffered.map(({ scope }) => scope), ...withdrawnFrom(base, head)]))
       walk.add({ ...headSite, rule: 'asyncapi-security-scope-withdrawn', subject: `${of} ${name}`, name, before: name })
+  const reported = new Set(refused.map((alternative) => alternativeKey(alternative, true)))
   for (const alternative of admitted) {
     const { label: name } = alternative
-    const isReported = refused.some((other) => alternativeKey(other, true) === alternativeKey(alternative, true))
-    if (isReported) continue
+    if (reported.has(alternativeKey(alternative, true))) continue
     const subject = `${of} ${alternativeKey(alternative)}`
     walk.add({ ...headSite, rule: 'asyncapi-security-alternative-added', subject, name, after: name })
   }

@@ -34,12 +34,14 @@ export function movedPrefix(servers: Sides<readonly string[]>, paths: Sides<read
  * address of both sides keeps its paths.
  */
 function prefixesBetween(longer: readonly string[], shorter: readonly string[]): readonly string[] {
-  if (longer.some((address) => shorter.includes(address))) return []
-  const ends = longer.flatMap((address) =>
-    shorter.filter((start) => address.startsWith(`${start}/`)).map((start) => address.slice(start.length)),
-  )
+  const starts = new Set(shorter)
+  const [first] = longer
+  if (first === undefined || longer.some((address) => starts.has(address))) return []
+  // Each of them is an end of the first address.
+  const ends = [...first.matchAll(/\//g)].map(({ index }) => first.slice(index))
   const isShared = (end: string): boolean => longer.every((address) => address.endsWith(end))
-  return [...new Set(ends)].filter((end) => isShared(end) && !/[{}?#]/.test(end)).sort(byCodeUnit)
+  const isMissing = (end: string): boolean => longer.some((address) => starts.has(address.slice(0, -end.length)))
+  return ends.filter((end) => isShared(end) && isMissing(end) && !/[{}?#]/.test(end)).sort(byCodeUnit)
 }
 
 function isBelowPrefix(prefix: string, others: readonly PathItem[]): (item: PathItem) => boolean {

@@ -22,10 +22,10 @@ export function compareOverlaps(walk: Walk, { added, kept }: Matched<PathEntry>)
   if (added.length === 0) return
   const templated = kept.filter(([{ address }]) => address.includes('{'))
   const split = templated.map(([entry]) => ({ ...entry, pattern: segmentsOf(entry.address) }))
-  const byLength = Map.groupBy(split, ({ pattern }) => pattern.length)
+  const index = new TemplateIndex(split)
   for (const { key: name, address, item } of added) {
     const segments = segmentsOf(address)
-    for (const { key: before, item: template, pattern } of byLength.get(segments.length) ?? []) {
+    for (const { key: before, item: template, pattern } of index.near(segments)) {
       if (!takesCalls(segments, pattern)) continue
       for (const operation of template.operations.values()) {
         if (!isSent(walk, template, operation, segments)) continue
@@ -46,6 +46,64 @@ export function compareOverlaps(walk: Walk, { added, kept }: Matched<PathEntry>)
   }
 }
 
+const EXPRESSION = /\{[^{}]*\}/g
+
+interface SplitEntry extends PathEntry {
+  readonly pattern: readonly string[]
+}
+
+interface TemplateNode {
+  /** The segment before it, and the texts around its expressions. */
+  readonly segment: string
+  readonly texts: readonly string[]
+  /** By their first segment: those without an expression in it. */
+  readonly fixed: Map<string, TemplateNode>
+  readonly open: Map<string, TemplateNode>
+  /** Indices of the templates that end here. */
+  readonly ends: number[]
+}
+
+/** Templates by their segments: an added path is compared with those only whose fixed segments it may have. */
+class TemplateIndex {
+  readonly #entries: readonly SplitEntry[]
+  readonly #root = newNode('')
+
+  constructor(entries: readonly SplitEntry[]) {
+    this.#entries = entries
+    for (const [index, { pattern }] of entries.entries()) {
+      let node = this.#root
+      for (const segment of pattern) {
+        const nodes = segment.includes('{') ? node.open : node.fixed
+        const next = nodes.get(segment) ?? newNode(segment)
+        nodes.set(segment, next)
+        node = next
+      }
+      node.ends.push(index)
+    }
+  }
+
+  /** In the order of the entries. */
+  near(segments: readonly string[]): readonly SplitEntry[] {
+    let nodes: readonly TemplateNode[] = [this.#root]
+    for (const segment of segments) nodes = nodes.flatMap((node) => nextNodes(node, segment))
+    const found = nodes.flatMap(({ ends }) => ends).sort((a, b) => a - b)
+    return found.flatMap((index) => this.#entries[index] ?? [])
+  }
+}
+
+function newNode(segment: string): TemplateNode {
+  return { segment, texts: segment.split(EXPRESSION), fixed: new Map(), open: new Map(), ends: [] }
+}
+
+function nextNodes({ fixed, open }: TemplateNode, segment: string): readonly TemplateNode[] {
+  const openNodes = [...open.values()]
+  if (segment.includes('{'))
+    return [...fixed.values(), ...openNodes].filter((node) => canOverlap(segment, node.segment))
+  const same = fixed.get(segment)
+  const taking = openNodes.filter(({ texts }) => isBuiltFrom(segment, texts))
+  return same === undefined ? taking : [same, ...taking]
+}
+
 function segmentsOf(path: string): readonly string[] {
   return path.split('/')
 }
@@ -58,8 +116,6 @@ function takesCalls(added: readonly string[], template: readonly string[]): bool
   )
 }
 
-const EXPRESSION = /\{[^{}]*\}/g
-
 function canOverlap(one: string, other: string): boolean {
   if (one === other) return true
   if (!one.includes('{')) return matchesTemplate(other, one)
@@ -70,9 +126,22 @@ function canOverlap(one: string, other: string): boolean {
 }
 
 function matchesTemplate(template: string, text: string): boolean {
-  if (!template.includes('{')) return template === text
-  const parts = template.split(EXPRESSION).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
-  return new RegExp(`^${parts.join('.+')}$`, 's').test(text)
+  return isBuiltFrom(text, template.split(EXPRESSION))
+}
+
+/** Whether a text consists of these in order, with at least one character between any two. */
+function isBuiltFrom(text: string, texts: readonly string[]): boolean {
+  const [first = '', ...others] = texts
+  const last = others.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first) || !text.endsWith(last)) return false
+  let at = first.length
+  for (const other of others) {
+    const found = at < text.length ? text.indexOf(other, at + 1) : -1
+    if (found === -1) return false
+    at = found + other.length
+  }
+  return at < text.length - last.length
 }
 
 function textsAround(segment: string): { readonly lead: string; readonly trail: string } {

@@ -1,0 +1,122 @@
+/** Contracts with thousands of equal parts: the cost of their comparison grows with them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compare } from '../../engine/index.ts'
+import type { ArtifactType } from '../../engine/internal.ts'
+import { sha256Hex } from '../../gateway/runtime/hash.ts'
+import { excessiveGrowth } from '../fakes/growth.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+function members(count: number, member: (index: number) => readonly [name: string, value: unknown]): Members {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => member(index)))
+}
+
+const ITEM = { get: { responses: { 200: { description: 'good' } } } }
+
+function openapi(more: Members): string {
+  return JSON.stringify({ openapi: '3.0.3', info: { title: 'a', version: '1' }, paths: {}, ...more })
+}
+
+function paths(count: number, ...names: readonly ((index: number) => string)[]): string {
+  return openapi({ paths: Object.assign({}, ...names.map((name) => members(count, (i) => [name(i), ITEM]))) })
+}
+
+function servers(count: number, host: string): string {
+  return openapi({ servers: Array.from({ length: count }, (_, i) => ({ url: `https://${host}${i}.example/v1` })) })
+}
+
+function securedServer(count: number, scheme: string): string {
+  const names = Array.from({ length: count }, (_, i) => `${scheme}${i}`)
+  const security = names.map((name) => ({ $ref: `#/components/securitySchemes/${name}` }))
+  return JSON.stringify({
+    asyncapi: '3.0.0',
+    info: { title: 'a', version: '1' },
+    servers: { s: { host: 'a', protocol: 'kafka', security } },
+    components: {
+      securitySchemes: members(count, (i) => [names[i] ?? '', { type: 'httpApiKey', in: 'header', name: names[i] }]),
+    },
+  })
+}
+
+function ownTemplate(index: number): string {
+  return `/a/{id}/b${index}/{x}`
+}
+
+type Pair = (size: number) => readonly [before: string, after: string]
+
+const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number, pair: Pair]>> = {
+  'added paths, each below a template of its own': [
+    'openapi',
+    2000,
+    (n) => {
+      const added = paths(n, ownTemplate, (i) => `/a/c/b${i}/d`)
+      return [paths(n, ownTemplate), added]
+    },
+  ],
+  'added servers': ['openapi', 8000, (n) => [servers(n, 'a'), servers(n, 'b')]],
+  'alternatives of security': ['asyncapi', 2000, (n) => [securedServer(n, 'a'), securedServer(n, 'b')]],
+}
+
+function compared(type: ArtifactType, [before, after]: ReturnType<Pair>): number {
+  const comparison = compare({ id: 'a', type, before, after }, {}, sha256Hex)
+  assert.ok(comparison.ok)
+  return comparison.value.groups.length
+}
+
+for (const [what, [type, size, pair]] of Object.entries(PAIRS))
+  test(`${what} cost in proportion to their number`, { timeout: 120_000 }, async () => {
+    assert.ok(compared(type, pair(10)) >= 10)
+    assert.equal(await excessiveGrowth((count) => compared(type, pair(count)), size), null)
+  })
+
+test('an added path is held against a template of many parameters in one pass', { timeout: 30_000 }, async () => {
+  const template = `/${Array.from({ length: 8 }, (_, i) => `{p${i}}`).join('x')}z`
+  const run = (length: number): number => {
+    const added = `/${'x'.repeat(length)}!z!`
+    return compared('openapi', [
+      paths(1, () => template),
+      paths(
+        1,
+        () => template,
+        () => added,
+      ),
+    ])
+  }
+  run(10)
+  assert.equal(await excessiveGrowth(run, 4000), null)
+})
+
+const SHADOWED: readonly (readonly [template: string, added: string, isShadowed: boolean])[] = [
+  ['/{a}', '/b', true],
+  ['/{a}/c', '/b/d', false],
+  ['/x-{a}', '/x-', false],
+  ['/x-{a}', '/x-1', true],
+  ['/{a}{b}', '/c', false],
+  ['/{a}{b}', '/cd', true],
+  ['/{a}.{b}.json', '/c.d.json', true],
+  ['/{a}.{b}.json', '/c..json', false],
+  ['/{a}/{b}', '/c/{b}', true],
+  ['/v1/{a}', '/v2/c', false],
+]
+
+test('an added path takes the calls of a template with each parameter of at least one character', () => {
+  for (const [template, added, isShadowed] of SHADOWED) {
+    const [before, after] = [
+      paths(1, () => template),
+      paths(
+        1,
+        () => template,
+        () => added,
+      ),
+    ]
+    const comparison = compare({ id: 'a', type: 'openapi', before, after }, {}, sha256Hex)
+    assert.ok(comparison.ok)
+    const rules = comparison.value.groups.map(({ rule }) => rule)
+    assert.equal(
+      rules.some((rule) => /shadow/.test(rule)),
+      isShadowed,
+      `${template} ${added}: ${rules.join(', ')}`,
+    )
+  }
+})
