@@ -113,7 +113,8 @@ const MAGIC = Buffer.from('k8s\0')
 
 /** Tag and length of a field, for lengths up to 2^28. */
 function field(id: number, value: Buffer): Buffer {
-  const length = [0, 7, 14, 21].map((shift) => ((value.length >> shift) & 127) | (shift < 21 ? 128 : 0))
+  const shifts = [0, 7, 14, 21].filter((shift) => shift === 0 || value.length >> shift > 0)
+  const length = shifts.map((shift) => ((value.length >> shift) & 127) | (shift < (shifts.at(-1) ?? 0) ? 128 : 0))
   return Buffer.concat([Buffer.from([(id << 3) | 2, ...length]), value])
 }
 
