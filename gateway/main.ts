@@ -13,7 +13,7 @@ import { openLocalAccess } from './listen/local-access.ts'
 import { readinessChecks } from './listen/readiness.ts'
 import { listenerEntry } from './listen/secure-entry.ts'
 import { FollowedClock } from './runtime/followed-clock.ts'
-import { steadyClock } from './runtime/steady-clock.ts'
+import { SteadyClock } from './runtime/steady-clock.ts'
 import type { Environment } from './settings/environment.ts'
 import { startKeyExchange } from './store/key-exchange.ts'
 import { isSharedStore } from './store/opening/open.ts'
@@ -104,9 +104,10 @@ async function wire(
   const acts = createActLogger(written)
   const { logger } = acts
   const machine = openMachineClock(logger)
-  const now = openClock(given ?? (() => machine.now()), logger)
+  const clock = openClock(given ?? (() => machine.now()), logger)
+  const { now } = clock
   const metrics = createMetrics()
-  const state = await openState({ config, environment, metrics, logger, now, machine, closers })
+  const state = await openState({ config, environment, metrics, logger, clock, machine, closers })
   const { store, keys, health, hub, dataDir } = state
   sampleProcess(metrics, dataDir)
   const parts = { state, live, environment, metrics, logger, acts, now, output, closers }
@@ -143,11 +144,11 @@ function openMachineClock(logger: Logger): FollowedClock {
   )
 }
 
-function openClock(wall: () => number, logger: Logger): () => number {
-  return steadyClock(wall, ({ by }) =>
+function openClock(wall: () => number, logger: Logger): SteadyClock {
+  return new SteadyClock(wall, ({ by }) =>
     logger.error(
       { event: 'clock.set_back', by_ms: by },
-      'the clock was set back; the gateway keeps the later time until the clock reaches it, or until a restart',
+      'the clock was set back: the gateway keeps the later time until the clock reaches it. If that time is wrong, stop the gateway and run: preflight ledger accept --reason TEXT',
     ),
   )
 }
@@ -244,7 +245,7 @@ class RunningGateway implements Gateway {
  * @param budget milliseconds that calls under way have
  */
 async function drain(
-  { store, external, checkpoints, retention }: State,
+  { store, external, keptTime, checkpoints, retention }: State,
   { inputs, consumers, flow, monitoring, watcher, breakGlass, fleet, notifier, otel, decisionLog, actRelay }: Deciding,
   { proxy, api, grpcAuthz, webhooks, hub, mergeChecks, bundle, admin }: Listeners,
   budget: number,
@@ -264,6 +265,7 @@ async function drain(
   await checkpoints?.close()
   await external?.close()
   await fleet.close()
+  await keptTime.close()
   await store.close()
   await admin.close()
 }

@@ -9,6 +9,7 @@ import { readReview, reviewAnswer, type ReviewResponse } from '../kubernetes/rev
 import { isKubernetes } from '../kubernetes/webhooks.ts'
 import { openState } from '../wiring/state.ts'
 import { FollowedClock } from '../runtime/followed-clock.ts'
+import { SteadyClock } from '../runtime/steady-clock.ts'
 import type { KubernetesRoute } from '../protocols/kubernetes/settings.ts'
 import { sniffing } from '../protocols/kubernetes/change.ts'
 import { createLogger } from '../telemetry/log.ts'
@@ -29,7 +30,8 @@ export async function tryReview(source: ConfigSource, value: unknown, routeName?
   if (typeof route === 'string') return { ok: false, problem: route }
   const logger = createLogger('silent')
   const metrics = createMetrics()
-  const now = Date.now
+  const clock = new SteadyClock(Date.now, () => {})
+  const { now } = clock
   const closers: (() => unknown)[] = []
   try {
     const { config } = live.current()
@@ -38,8 +40,8 @@ export async function tryReview(source: ConfigSource, value: unknown, routeName?
       environment: source.environment,
       metrics,
       logger,
-      now,
-      machine: new FollowedClock(now, () => {}),
+      clock,
+      machine: new FollowedClock(Date.now, () => {}),
       closers,
     })
     const output = new Writable({ write: (_chunk, _encoding, done) => done() })

@@ -94,8 +94,10 @@ export const acceptLedger: Command = {
     { name: 'reason', value: 'TEXT', isRequired: true, help: 'The reason; its digest is stored in the ledger.' },
     ...PLACE_OPTIONS,
   ],
-  notes:
+  notes: [
     'Used or revoked receipts may become valid again: where that matters, first rotate and revoke the receipt key.',
+    'The next start uses the clock of the machine, also if the gateway has had a later time.',
+  ].join('\n'),
   run: async (args, io) => {
     const reason = args.value('reason') ?? ''
     if (reason.trim() === '') throw new UsageError('--reason is empty; give the reason')

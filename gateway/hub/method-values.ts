@@ -165,6 +165,7 @@ export const CALL_BATCH: TSchema = values([Type.Array(Type.Unknown(), { maxItems
 
 export const VALUES = {
   none: values([]),
+  at: values([time()]),
   hash: values([Type.String({ pattern: '^[0-9a-f]{64}$' })]),
   hashAt: values([Type.String({ pattern: '^[0-9a-f]{64}$' }), time()]),
   ownedId: values([ID, ID]),

@@ -317,6 +317,8 @@ export const HUB_METHODS: HubMethods = {
   'ledger.newestCheckpoint': HUB_ONLY,
   'ledger.recordCheckpoint': HUB_ONLY,
   'ledger.accept': HUB_ONLY,
+  // The time of the hub: no sidecar moves it.
+  'ledger.keepTime': { roles: SIDECAR, values: VALUES.at, run: async ({ now }) => now() },
   'ledger.checkpoints': HUB_ONLY,
   'ledger.beginnings': HUB_ONLY,
   'ledger.entries': HUB_ONLY,

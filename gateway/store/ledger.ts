@@ -126,6 +126,11 @@ export interface Ledger {
   removeBehindCuts(limit: number): Promise<number>
   /** Bytes that the rows of the store use. */
   usedBytes(): Promise<number>
-  /** A person accepts this ledger in place of the one that the last checkpoint is about. */
+  /**
+   * Records that a time has come. Answers the latest one that was recorded, which may be later.
+   * @param at milliseconds since the epoch
+   */
+  keepTime(at: number): Promise<number>
+  /** A person accepts this ledger in place of the one that the last checkpoint is about, and the time of the clock from then on. */
   accept(by: string, reason: string): Promise<void>
 }

@@ -42,7 +42,7 @@ export const LOG_EVENTS = {
   'clock.differs':
     'The clock of the machine differs from that of the shared database by two seconds or more. The gateway uses the time of the database.',
   'clock.set_back':
-    'The clock of the machine was set back. The gateway keeps the later time until the clock reaches it, or until a restart.',
+    'The clock of the machine was set back, or is behind the time that the store has kept. The gateway keeps the later time until the clock reaches it.',
   'connect.failed': 'A CONNECT request ended in an error of the gateway.',
   'console.look_failed': 'The console could not read whether something changed. Open pages do not follow changes.',
   'console.request_failed': 'A page of the console could not be shown.',

@@ -11,6 +11,7 @@ import { openExternalSigner, type ExternalSigner } from '../keys/external-signer
 import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
 import type { FollowedClock } from '../runtime/followed-clock.ts'
 import { checkpointFile, startCheckpoints, type Checkpoints } from '../store/checkpoints.ts'
+import { signedTime, startKeptTime, type KeptTime } from '../store/kept-time.ts'
 import { startRetention, type Retention } from '../store/retention.ts'
 import { requireContinuity, requireKnownLedger } from '../store/opening/continuity.ts'
 import { messageOf, StartupError } from '../errors/startup-error.ts'
@@ -21,6 +22,7 @@ import { isHubUrl } from '../store/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { SteadyClock } from '../runtime/steady-clock.ts'
 import { makePrivateDirectory } from '../runtime/private-file.ts'
 
 export interface State {
@@ -30,6 +32,7 @@ export interface State {
   readonly external: ExternalSigner | null
   readonly keys: KeyRing
   readonly keyId: string
+  readonly keptTime: KeptTime
   /** Null: a hub has the ledger. */
   readonly checkpoints: Checkpoints | null
   readonly retention: Retention | null
@@ -54,8 +57,7 @@ interface StateOptions {
   readonly environment: Environment
   readonly metrics: Metrics
   readonly logger: Logger
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
+  readonly clock: SteadyClock
   /** Follows the time of a shared database. Receipt keys begin and end by it. */
   readonly machine: FollowedClock
   /** Receives what closes each part, as soon as it is open. */
@@ -64,7 +66,8 @@ interface StateOptions {
 
 /** Throws a StartupError that says what to change. */
 export async function openState(options: StateOptions): Promise<State> {
-  const { config, environment, metrics, logger, now, machine, closers } = options
+  const { config, environment, metrics, logger, clock, machine, closers } = options
+  const { now } = clock
   const dataDir = makeDataDirectory(config.data_dir)
   if (isHubUrl(config.store.url)) return openHubState(options, dataDir, config.store.url)
   requireKnownLedger(config)
@@ -81,6 +84,9 @@ export async function openState(options: StateOptions): Promise<State> {
   const keyId = signingKeyId(keys)
   await requireSigning(keys, machine.seconds())
   await requireContinuity(config, store, keys)
+  clock.keep((await signedTime(store)) ?? Number.NEGATIVE_INFINITY)
+  const keptTime = await startKeptTime({ store, clock })
+  closers.push(() => keptTime.close())
   const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
   const file = checkpointFile(dataDir)
   const interval = config.ledger.checkpoint * 1000
@@ -89,15 +95,16 @@ export async function openState(options: StateOptions): Promise<State> {
   const settings = () => config.ledger.retention
   const retention = startRetention({ store, signer: () => keys.signer(), settings, metrics, logger, now })
   closers.push(() => retention.close())
-  return { dataDir, store, external, keys, keyId, bootstrap, checkpoints, retention, health, hub: null }
+  return { dataDir, store, external, keys, keyId, bootstrap, keptTime, checkpoints, retention, health, hub: null }
 }
 
 /** A sidecar has no ledger and no keys: the hub keeps both. */
 async function openHubState(
-  { config, metrics, logger, now, closers }: StateOptions,
+  { config, metrics, logger, clock, closers }: StateOptions,
   dataDir: string,
   url: string,
 ): Promise<State> {
+  const { now } = clock
   const [{ connectToHub }, { hubChanges }, { openHubStore }, { openHubKeys }] = await Promise.all([
     import('../store/hub/connection.ts'),
     import('../store/hub/stream.ts'),
@@ -123,6 +130,8 @@ async function openHubState(
   sampleLag(metrics, store)
   const hubKeys = await openHubKeys({ connection, changes, access: config.store.hub, logger, now })
   closers.push(() => hubKeys.close())
+  const keptTime = await startKeptTime({ store, clock })
+  closers.push(() => keptTime.close())
   const hub = {
     connection,
     recording,
@@ -131,7 +140,7 @@ async function openHubState(
   }
   const bootstrap = { printed: null, warning: null }
   const none = { external: null, checkpoints: null, retention: null }
-  return { dataDir, store, keys: hubKeys.keys, keyId: 'at the hub', bootstrap, health, hub, ...none }
+  return { dataDir, store, keys: hubKeys.keys, keyId: 'at the hub', bootstrap, keptTime, health, hub, ...none }
 }
 
 /** NaN: changes of others are not received, so each reuse of a decision is looked up. */

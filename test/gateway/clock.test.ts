@@ -1,11 +1,10 @@
 /** A clock that is set forward and back: what has once ended does not come back, one case for each thing that ends. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test, type TestContext } from 'node:test'
-import { steadyClock } from '../../gateway/runtime/steady-clock.ts'
+import { SteadyClock } from '../../gateway/runtime/steady-clock.ts'
 import { pets, PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
 import { startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
@@ -15,10 +14,10 @@ const HOUR = 3600 * 1000
 /** Longer than everything that ends by itself. */
 const LONG = 40 * 24 * HOUR
 
-test('steady time follows the clock forward, goes on from where it was after a step back, and is the clock again once it is there', () => {
+test('steady time follows the clock forward, goes on slower after a step back, and is the clock again once that is there', () => {
   let wall = 1000
   const steps: number[] = []
-  const now = steadyClock(
+  const { now } = new SteadyClock(
     () => wall,
     ({ by }) => steps.push(by),
   )
@@ -28,14 +27,31 @@ test('steady time follows the clock forward, goes on from where it was after a s
   wall = 20_000
   assert.equal(now(), 90_000)
   wall = 25_000
-  assert.equal(now(), 95_000, 'time goes on')
+  assert.equal(now(), 94_500, 'time goes on')
   wall = 24_500
-  assert.equal(now(), 95_000)
+  assert.equal(now(), 94_500)
   wall = 10_000
-  assert.ok(now() >= 95_000)
-  wall = 100_000
-  assert.equal(now(), 100_000)
+  assert.ok(now() >= 94_500)
+  let last = now()
+  for (wall = 10_001; wall < 1_000_000; wall += 97) {
+    assert.ok(now() >= last)
+    last = now()
+  }
+  assert.equal(now(), wall, 'it is the clock again')
   assert.deepEqual(steps, [70_000, 14_500])
+})
+
+test('steady time goes on from a later time that was kept, and reports the step', () => {
+  const steps: number[] = []
+  const clock = new SteadyClock(
+    () => 20_000,
+    ({ by }) => steps.push(by),
+  )
+  clock.keep(10_000)
+  assert.equal(clock.now(), 20_000)
+  clock.keep(90_000)
+  assert.equal(clock.now(), 90_000)
+  assert.deepEqual(steps, [70_000])
 })
 
 interface Scene {
@@ -67,6 +83,7 @@ async function scene(t: TestContext, dataDir = folder(t), clock = { now: START }
       data_dir: dataDir,
       routes: [route, { ...route, name: 'closed', match: { path: '/closed' }, receipts: { require: true } }],
       approvals: { four_eyes: false },
+      policy: policyFile(dataDir),
       rate: { per_minute: 500 },
       scm: { github: { api: 'http://127.0.0.1:9' } },
     },
@@ -100,6 +117,25 @@ function folder(t: TestContext): string {
   return directory
 }
 
+/** As the default pack asks about a break; a path that nobody uses is waived for ten days. */
+function policyFile(directory: string): string {
+  const file = join(directory, 'policy.yaml')
+  const waiver = { id: 'w', rule: 'api-path-removed-*', location: '/paths/~1toys/get', reason: 'unused', owner: 'o' }
+  const policy = {
+    apiVersion: 'preflight.dev/v1',
+    kind: 'Policy',
+    metadata: { name: 'clock' },
+    rules: [{ id: 'ask', when: "finding.level == 'breaking'", then: 'REQUIRE_APPROVAL' }],
+    waivers: [{ ...waiver, expires: new Date(START + LONG / 2).toISOString().slice(0, 10) }],
+  }
+  writeFileSync(file, JSON.stringify(policy))
+  return file
+}
+
+const TOYS =
+  '{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{"/toys":{"get":{"responses":{"200":{"description":"d"}}}}}}'
+const WITHOUT_TOYS = TOYS.replace(/"paths".*/, '"paths":{}}')
+
 const preflight = async ({ api }: Scene, after: string, more: object = {}) => {
   const answer = await api('POST', '/api/v1/preflight', {
     preflight_mode: 'authorize',
@@ -120,11 +156,9 @@ const approvalOf = (body: unknown): string =>
 /** `make` returns a function that reports whether the made object has ended. */
 interface Ending {
   readonly what: string
+  /** It ends at a date of the configuration, and is not made again. */
+  readonly isDated?: true
   readonly make: (scene: Scene) => Promise<(scene: Scene) => Promise<boolean>>
-  /** Its end is in the store, so a restart under the earlier clock does not bring it back either. */
-  readonly isRecorded?: true
-  /** It is recorded by the look that the gateway takes every so many milliseconds, and not by who meets it. */
-  readonly recordedWithin?: number
 }
 
 const ENDINGS: readonly Ending[] = [
@@ -166,7 +200,6 @@ const ENDINGS: readonly Ending[] = [
   },
   {
     what: 'a request for an approval',
-    isRecorded: true,
     async make(scene) {
       const id = approvalOf((await preflight(scene, PETS_WITHOUT_DELETE)).body)
       return async (later) => {
@@ -178,7 +211,6 @@ const ENDINGS: readonly Ending[] = [
   },
   {
     what: 'a grant',
-    isRecorded: true,
     async make(scene) {
       const id = approvalOf((await preflight(scene, PETS_WITHOUT_DELETE)).body)
       assert.equal((await scene.api('POST', `/api/v1/approvals/${id}/grant`, { comment: 'seen' })).status, 200)
@@ -187,8 +219,16 @@ const ENDINGS: readonly Ending[] = [
     },
   },
   {
+    what: 'a waiver',
+    isDated: true,
+    async make() {
+      const artifacts = [{ id: 'toys', type: 'openapi', before: TOYS, after: WITHOUT_TOYS }]
+      return async (later) =>
+        at((await preflight(later, PETS, { artifacts })).body, 'execution_action') === 'REQUEST_APPROVAL'
+    },
+  },
+  {
     what: 'a denial, which keeps the same question from being asked again',
-    isRecorded: true,
     async make(scene) {
       const id = approvalOf((await preflight(scene, PETS_WITHOUT_DELETE)).body)
       assert.equal((await scene.api('POST', `/api/v1/approvals/${id}/deny`, { comment: 'no' })).status, 200)
@@ -197,7 +237,6 @@ const ENDINGS: readonly Ending[] = [
   },
   {
     what: 'a break-glass exception',
-    isRecorded: true,
     async make({ api }) {
       const opening = { route: 'closed', reason: 'an outage of the service', duration: 600 }
       assert.equal((await api('POST', '/api/v1/break-glass', opening)).status, 200)
@@ -207,8 +246,6 @@ const ENDINGS: readonly Ending[] = [
   },
   {
     what: 'an API key',
-    isRecorded: true,
-    recordedWithin: 5000,
     async make({ api }) {
       const made = await api('POST', '/api/v1/keys', { name: 'ci', role: 'agent', lifetime: 3600 })
       const key = textAt(made.body, 'api_key')
@@ -253,24 +290,23 @@ suite('what has ended does not come back when the clock is set back', () => {
 })
 
 suite('what has ended stays so in a gateway that starts under an earlier clock', () => {
-  for (const { what, make, isRecorded, recordedWithin } of ENDINGS)
-    if (isRecorded === true)
-      test(what, async (t) => {
-        const directory = folder(t)
-        const before = await scene(t, directory)
-        const isOver = await make(before)
-        assert.equal(await isOver(before), false)
-        before.set(START + LONG)
-        assert.equal(await isOver(before), true)
-        if (recordedWithin !== undefined) await setTimeout(recordedWithin + 1000)
-        await before.gateway.close()
-        const after = await scene(t, directory)
-        assert.equal(await isOver(after), true)
-      })
+  for (const { what, make } of ENDINGS)
+    test(what, async (t) => {
+      const directory = folder(t)
+      const before = await scene(t, directory)
+      const isOver = await make(before)
+      assert.equal(await isOver(before), false)
+      before.set(START + LONG)
+      assert.equal(await isOver(before), true)
+      await before.gateway.close()
+      const after = await scene(t, directory)
+      assert.equal(await isOver(after), true)
+      assert.ok(after.gateway.log.some((line) => line['event'] === 'clock.set_back'))
+    })
 })
 
 test('after a step forward and back, new receipts, grants and exceptions serve', async (t) => {
-  for (const { what, make } of ENDINGS) {
+  for (const { what, make } of ENDINGS.filter(({ isDated }) => isDated === undefined)) {
     const started = await scene(t)
     started.set(START + LONG)
     await started.call()

@@ -101,6 +101,7 @@ const VALUES: Readonly<Record<string, (made: Made, tenant: string) => readonly u
   'decisions.list': (_, tenant) => [{ tenant, limit: 100 }],
   'decisions.counts': (_, tenant) => [{ tenant, from: 0, period: DAY }],
   'decisions.history': (_, tenant) => [{ tenant, supersessionKey: MARK, since: 0, limit: 10 }],
+  'ledger.keepTime': () => [AT],
   'fleet.list': (_, tenant) => [{ tenant, limit: 100 }],
   'quotas.count': (_, tenant) => [tenant, '2026-01', 10],
   'quotas.used': (_, tenant) => [tenant, '2026-01'],
@@ -115,11 +116,12 @@ const VALUES: Readonly<Record<string, (made: Made, tenant: string) => readonly u
   'windows.listOpen': () => [],
 }
 
-/** Their answer says whether, or how often, it was done before. */
+/** Their answer says whether, or how often, it was done before, or what time it is. */
 const COUNTED: ReadonlySet<string> = new Set([
   'approvals.open',
   'baselines.announceCandidate',
   'fleet.list',
+  'ledger.keepTime',
   'quotas.count',
   'receipts.consume',
   'windows.close',

@@ -50,6 +50,7 @@ export const COPIED: readonly CopiedTable[] = [
   rows('bindings'),
   rows('binding_challenges'),
   rows('receipt_keys'),
+  rows('latest_time'),
 ]
 
 /** Tables that tell about one store only: whether it can be written, and who uses it now. */

@@ -66,6 +66,7 @@ const REPEATABLE: ReadonlySet<string> = new Set([
   'baselines.dropCandidate',
   'baselines.set',
   'baselines.setCandidate',
+  'ledger.keepTime',
   'receipts.revoke',
   'windows.open',
 ])

@@ -15,7 +15,7 @@ import {
   type SignedCut,
 } from '../ledger.ts'
 import { integer, text, textList, storedTexts, type SqlRow } from './columns.ts'
-import { isIn, read, snapshot, write, type Operations, type Sql } from './operation.ts'
+import { isIn, read, snapshot, statement, write, type Operations, type Sql } from './operation.ts'
 import { stored } from './decisions.ts'
 import {
   coveredColumnsOf,
@@ -28,6 +28,7 @@ import {
 } from './journal.ts'
 import { beginnings, chainsOf, exportedEntries, columnsByKey, PageRows, type Columns } from './page-rows.ts'
 import { bytesInUse } from './health.ts'
+import { forgetTime, keepTime } from './latest-time.ts'
 import { allCuts, newestCut, proposeCuts, recordCuts, removeBehindCuts, removedUpTo } from './pruning.ts'
 
 const PAGE = 1000
@@ -119,7 +120,11 @@ export const ledger: Operations<LedgerTables> = {
     )
   }),
 
-  accept: write((sql, by, reason) => journalAcceptance(sql, by, reason)),
+  keepTime: statement((sql, at) => keepTime(sql, at)),
+  accept: write(async (sql, by, reason) => {
+    await forgetTime(sql)
+    await journalAcceptance(sql, by, reason)
+  }),
   beginnings: snapshot((sql) => beginnings(sql)),
   entries: snapshot((sql, behind, limit) => exportedEntries(sql, behind, limit)),
   checkpoints: read(async (sql, chain) =>

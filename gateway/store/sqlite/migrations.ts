@@ -542,6 +542,10 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE approvals ADD COLUMN opened_in TEXT;
   ALTER TABLE approvals ADD COLUMN settled_in TEXT;
   `,
+  // The latest time that has come: a gateway that starts under an earlier clock continues from it.
+  `
+  CREATE TABLE latest_time (id INTEGER PRIMARY KEY CHECK (id = 1), at INTEGER NOT NULL) STRICT;
+  `,
 ]
 
 /** The first version whose ledger has a chain. */

@@ -1,0 +1,19 @@
+/** Statements on the latest time that has come. It is one row. */
+import { integer } from './columns.ts'
+import type { Sql } from './operation.ts'
+
+/** @returns the latest time, which may be later than the given one */
+export async function keepTime(sql: Sql, at: number): Promise<number> {
+  const row = await sql.get(
+    `INSERT INTO latest_time (id, at) VALUES (1, ?)
+     ON CONFLICT (id) DO UPDATE SET at = CASE WHEN excluded.at > latest_time.at THEN excluded.at ELSE latest_time.at END
+     RETURNING at`,
+    at,
+  )
+  return integer(row ?? {}, 'at')
+}
+
+/** The next start uses the clock as it is. */
+export async function forgetTime(sql: Sql): Promise<void> {
+  await sql.run('DELETE FROM latest_time')
+}
