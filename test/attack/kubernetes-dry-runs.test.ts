@@ -9,10 +9,23 @@ const API = '/apis/console.example.com/v1'
 const TERMINALS = `${API}/namespaces/shop/terminals`
 const DRY_RUN = { name: 'dryRun', in: 'query', schema: { type: 'string' } }
 
-function described(parameters: unknown, resource = 'terminals'): object {
+/** @param except operation that states no parameters: `delete /{name}` */
+function described(parameters: unknown, resource = 'terminals', except = ''): object {
+  const collection = `${API}/namespaces/{namespace}/${resource}`
+  const item = (path: string, methods: readonly string[]) => [
+    collection + path,
+    Object.fromEntries(
+      methods.map((method) => [method, `${method} ${path}` === except ? {} : { parameters }] as const),
+    ),
+  ]
   return {
     openapi: '3.0.0',
-    paths: { [`${API}/namespaces/{namespace}/${resource}/{name}`]: { patch: { parameters } } },
+    paths: Object.fromEntries([
+      item('', ['get', 'post', 'delete']),
+      item('/{name}', ['get', 'put', 'patch', 'delete']),
+      item('/{name}/status', ['put', 'patch']),
+      item('/{name}/session', ['post', 'delete']),
+    ]),
   }
 }
 
@@ -68,6 +81,63 @@ for (const [what, description, isKept] of [
     for (const [method, path] of REQUESTS) assert.equal(await send(proxy.url, method, path), isKept ? 200 : 403, path)
     assert.deepEqual(writes, isKept ? REQUESTS.map((request) => request.join(' ')) : [])
   })
+
+const OPERATIONS = [
+  ['post ', 'POST', `${TERMINALS}?dryRun=All`],
+  ['put /{name}', 'PUT', `${TERMINALS}/t1?dryRun=All`],
+  ['patch /{name}', 'PATCH', `${TERMINALS}/t1?dryRun=All`],
+  ['patch /{name}/status', 'PATCH', `${TERMINALS}/t1/status?dryRun=All`],
+  ['delete /{name}', 'DELETE', `${TERMINALS}/t1`],
+  ['delete /{name}', 'DELETE', `${TERMINALS}/t1?dryRun=All`],
+] as const
+
+for (const [except, method, path] of OPERATIONS)
+  test(`a dry run by ${method} ${path} needs a receipt where only the other operations state dry runs`, async (t) => {
+    const { writes, route } = await cluster(t, described([DRY_RUN], 'terminals', except))
+    const proxy = await startProxy({ routes: [route] })
+    t.after(() => proxy.close())
+    assert.equal(await send(proxy.url, method, path), 403)
+    assert.deepEqual(writes, [])
+    for (const [other, otherMethod, otherPath] of OPERATIONS)
+      if (other !== except) assert.equal(await send(proxy.url, otherMethod, otherPath), 200, otherPath)
+  })
+
+test('no dry run by a subresource that may take effect passes, whatever states it', async (t) => {
+  const { writes, route } = await cluster(t, described([DRY_RUN]))
+  const proxy = await startProxy({ routes: [route] })
+  t.after(() => proxy.close())
+  for (const method of ['POST', 'DELETE'])
+    for (const query of ['', '?dryRun=All'])
+      assert.equal(await send(proxy.url, method, `${TERMINALS}/t1/session${query}`), 403, method + query)
+  for (const subresource of ['exec', 'attach', 'portforward', 'proxy'])
+    for (const method of ['GET', 'POST', 'DELETE'])
+      assert.equal(
+        (await fetch(`${proxy.url}/api/v1/namespaces/shop/pods/p/${subresource}?dryRun=All`, { method })).status,
+        403,
+      )
+  assert.deepEqual(writes, [])
+})
+
+test('a dry run that one reader takes for a write needs a receipt', async (t) => {
+  const { writes, route } = await cluster(t, described([DRY_RUN]))
+  const proxy = await startProxy({ routes: [route] })
+  t.after(() => proxy.close())
+  for (const query of [
+    'dryRun=All&dryRun=',
+    'dryRun=&dryRun=All',
+    'dryRun=None&dryRun=All',
+    'dryRun=all',
+    'dryRun=All,None',
+    'dryRun=All%20',
+    'dryrun=All',
+    'dry%52un=All',
+    'x=1;dryRun=All',
+    'dryRun=true',
+    'dryRun[]=All',
+  ])
+    assert.equal(await send(proxy.url, 'PATCH', `${TERMINALS}/t1?${query}`), 403, query)
+  assert.deepEqual(writes, [])
+})
 
 test('dry runs of resources that the route does not judge pass, whatever their server states', async (t) => {
   const { writes, route } = await cluster(t, null)

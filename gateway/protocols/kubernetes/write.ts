@@ -155,7 +155,7 @@ function readDelete(call: Call, path: ResourcePath, body: WriteBody): ReadTarget
   if (Array.isArray(body)) return refusedWrite(400, 'The body is not an object.')
   const other = isJsonObject(body) ? otherSpelling(body, OPTIONS) : null
   if (other !== null) return refusedWrite(400, otherSpellingMessage(other))
-  const isDryRun = isJsonObject(body) ? isAll(body['dryRun']) : asksForDryRun(call, path)
+  const isDryRun = isJsonObject(body) ? isRehearsed(path) && isAll(body['dryRun']) : asksForDryRun(call, path)
   const verb = path.name === null ? 'deletecollection' : 'delete'
   return { ok: true, write: { path, verb, name: path.name ?? '*', isDryRun, receipts: [], type: null } }
 }
