@@ -1,7 +1,7 @@
 /** `preflight mcp daemon`: the one gateway behind all wrapped servers of a user, as a process. */
 import { rmSync } from 'node:fs'
-import { loadConfig } from '../config/load.ts'
-import { formatMistake } from '../errors/mistake.ts'
+import { openSettings } from '../config/live-settings.ts'
+import { ConfigError, formatMistake } from '../errors/mistake.ts'
 import { errorCode, messageOf } from '../errors/startup-error.ts'
 import type { Environment } from '../settings/environment.ts'
 import { packageVersion } from '../runtime/package-files.ts'
@@ -55,8 +55,13 @@ async function startDeskGateway(file: string, environment: Environment): Promise
     warmUp: () => gateway.warmUp(),
     reload: () => gateway.reload(),
     problems() {
-      const loaded = loadConfig({ file, environment })
-      return loaded.ok ? [] : loaded.problem.map(formatMistake)
+      try {
+        openSettings({ file, environment })
+        return []
+      } catch (error) {
+        if (error instanceof ConfigError) return error.mistakes.map(formatMistake)
+        throw error
+      }
     },
     close: () => gateway.close(),
   }

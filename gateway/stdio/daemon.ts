@@ -2,7 +2,7 @@
  * The daemon of `preflight mcp`: one gateway for all wrapped servers of a user, so that they share one ledger, one set of
  * baselines and one policy. It listens on a socket that only this user can reach, and ends when nobody is connected.
  */
-import { rmSync } from 'node:fs'
+import { rmSync, unwatchFile, watchFile } from 'node:fs'
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { isJsonObject } from '../json/strict-json.ts'
@@ -49,6 +49,9 @@ const TAKEN_OVER = ['PREFLIGHT_LOG_LEVEL'] as const
 /** After the last server that began, its first calls have loaded what judges calls. */
 const REST_MS = 2000
 
+/** Between two looks at the settings of the user. Editors replace files: only polling sees that. */
+const WATCH_MS = 1000
+
 /** Rejects when the configuration cannot be used, or another daemon serves this user. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home } = options
@@ -80,9 +83,12 @@ class RunningDaemon implements Daemon {
   #rest: NodeJS.Timeout | null = null
   #closing: Promise<void> | null = null
   #resolveEnded: () => void = () => {}
+  readonly #settings: string
+  readonly #onSettings = (): void => this.reload()
 
   constructor(options: DaemonOptions, gateway: DeskGateway, bridge: ServerBridge) {
     this.#options = options
+    this.#settings = hubOf(options.home)?.settings ?? options.home.settings
     this.#gateway = gateway
     this.#bridge = bridge
     this.#pool = openPool(gateway.addresses.proxy, { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 600_000 })
@@ -98,6 +104,7 @@ class RunningDaemon implements Daemon {
     if (process.platform !== 'win32') rmSync(socket, { force: true })
     this.#server.listen(socket)
     await once(this.#server, 'listening')
+    watchFile(this.#settings, { interval: WATCH_MS, persistent: false }, this.#onSettings)
     this.#waitForUse()
   }
 
@@ -125,6 +132,7 @@ class RunningDaemon implements Daemon {
 
   async #close(): Promise<void> {
     for (const timer of [this.#idle, this.#rest]) if (timer !== null) clearTimeout(timer)
+    unwatchFile(this.#settings, this.#onSettings)
     const closed = once(this.#server, 'close')
     this.#server.close()
     for (const connection of this.#connections) connection.destroy()
@@ -157,16 +165,14 @@ class RunningDaemon implements Daemon {
     if (problem !== null) return problem
     const { home, now } = this.#options
     try {
-      if (keepServer(home, hello, now)) {
-        writeDeskConfig(home, this.#bridge.address)
-        this.#gateway.reload()
-      }
+      keepServer(home, hello, now)
+      // A server that is new, or settings that changed a moment ago: its first call is judged by them.
+      if (writeDeskConfig(home, this.#bridge.address)) this.#gateway.reload()
+      const problems = this.#gateway.problems()
+      if (problems.length > 0) return `the settings in ${this.#settings} have mistakes:\n${problems.join('\n')}`
     } catch (error) {
       return error instanceof Error ? error.message : String(error)
     }
-    const problems = this.#gateway.problems()
-    if (problems.length > 0)
-      return `the settings in ${hubOf(home)?.settings ?? home.settings} have mistakes:\n${problems.join('\n')}`
     this.rest()
     return { pool: this.#pool, bridge: this.#bridge, path: `/${hello.name}` }
   }

@@ -74,22 +74,22 @@ export function readServers({ servers }: Pick<DeskHome, 'servers'>): readonly Kn
     )
 }
 
-/** True: the server is new, or has another address. */
-export function keepServer(home: DeskHome, { name, command, url }: Hello, now: () => number): boolean {
+export function keepServer(home: DeskHome, { name, command, url }: Hello, now: () => number): void {
   const known = readServers(home)
-  const before = known.find((server) => server.name === name)
   const seenAt = new Date(now()).toISOString()
   const server: KnownServer = { name, command, seenAt, ...(url === undefined ? {} : { url }) }
   const others = known.filter((one) => one.name !== name)
   writePrivateFile(home.servers, `${JSON.stringify([...others, server], null, 2)}\n`)
-  return before === undefined || before.url !== url
 }
 
 /** Members of a route that the daemon sets. */
 const OWN_MEMBERS = new Set(['name', 'match', 'upstream', 'protocol'])
 
-/** Writes the configuration of the daemon. Throws an Error when the settings of the user cannot be read. */
-export function writeDeskConfig(home: DeskHome, bridge: string): void {
+/**
+ * Writes the configuration of the daemon. Throws an Error when the settings of the user cannot be read.
+ * @returns whether it is another one than before
+ */
+export function writeDeskConfig(home: DeskHome, bridge: string): boolean {
   const hub = hubOf(home)
   const settings = userSettings(hub?.settings ?? home.settings)
   const own: readonly unknown[] = Array.isArray(settings['routes']) ? settings['routes'] : []
@@ -110,7 +110,10 @@ export function writeDeskConfig(home: DeskHome, bridge: string): void {
     ...(hub === null ? {} : { store: storeAt(hub) }),
     routes,
   }
-  writePrivateFile(home.config, `${JSON.stringify(config, null, 2)}\n`)
+  const text = `${JSON.stringify(config, null, 2)}\n`
+  if (existsSync(home.config) && readRegularFile(home.config, 'utf8') === text) return false
+  writePrivateFile(home.config, text)
+  return true
 }
 
 const MAX_BODY = 64 * 1024 * 1024

@@ -1,0 +1,68 @@
+/** Settings that the user changes while the daemon runs: no call is judged by those of before, of this session or of the next one. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { initialize, LINE_SERVER, startDesk, startLineClient, type Desk, type LineClient } from '../../fakes/desk.ts'
+import { until } from '../../fakes/until.ts'
+
+const STRICT = 'routes:\n  - name: lines\n    receipts: { require: true }\n'
+
+function offer(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-offer-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'tools.json')
+  writeFileSync(file, JSON.stringify([{ name: 'echo', description: 'echo', inputSchema: { type: 'object' } }]))
+  return file
+}
+
+async function started(desk: Desk, file: string): Promise<LineClient> {
+  const client = startLineClient(desk, ['--name', 'lines'], [process.execPath, LINE_SERVER, file])
+  await initialize(client)
+  return client
+}
+
+async function isRefused(client: LineClient, id: string): Promise<boolean> {
+  const answer = await client.ask(id, 'tools/call', { name: 'echo', arguments: { a: 'hello' } })
+  return JSON.stringify(answer).includes('"isError":true')
+}
+
+const change = (desk: Desk, settings: string) => writeFileSync(join(desk.home, 'preflight.yaml'), settings)
+
+test('a session that runs is judged by settings that changed', async (t) => {
+  const desk = startDesk(t, '{}\n')
+  const client = await started(desk, offer(t))
+  assert.equal(await isRefused(client, 'before'), false)
+  let tries = 0
+  const becomes = (refused: boolean) =>
+    until(async () => (await isRefused(client, `try-${(tries += 1)}`)) === refused, `refused: ${refused}`, 15_000)
+  change(desk, STRICT)
+  await becomes(true)
+  change(desk, '{}\n')
+  await becomes(false)
+})
+
+test('the first call of a session that starts after the change is judged by it', async (t) => {
+  const desk = startDesk(t)
+  const file = offer(t)
+  const client = await started(desk, file)
+  assert.equal(await isRefused(client, 'before'), false)
+  const daemon = await desk.daemon()
+  change(desk, STRICT)
+  assert.equal(await isRefused(await started(desk, file), 'after'), true)
+  assert.equal(await desk.daemon(), daemon)
+})
+
+for (const [what, settings] of [
+  ['the settings', 'limits: { proxied_body: none }\n'],
+  ['the policy', 'policy: no-such-pack\n'],
+] as const)
+  test(`a session does not start by what was in force before a mistake of ${what}`, { timeout: 60_000 }, async (t) => {
+    const desk = startDesk(t)
+    const file = offer(t)
+    assert.equal(await isRefused(await started(desk, file), 'before'), false)
+    change(desk, settings)
+    const client = startLineClient(desk, ['--name', 'lines'], [process.execPath, LINE_SERVER, file])
+    assert.equal(await client.exit, 3)
+  })
