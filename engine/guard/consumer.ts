@@ -10,13 +10,15 @@ import { instantSeconds } from '../decide/text.ts'
 import { reason } from '../decide/reasons.ts'
 import { RECEIPT_FORMAT_VERSION } from '../receipts/claims.ts'
 
-/** The members that a consumer may act on. The other members of an envelope are for display and audit. */
+/** The members that a consumer may act on, and the summary to display. The other members of an envelope are for audit. */
 export interface ReadDecision {
   readonly decision_id: string
   readonly correlation_id: string
   readonly execution_action: ExecutionAction
   readonly expires_at: string
   readonly input_fingerprint: string
+  /** What was decided and why, in one sentence for people. No program branches on it. */
+  readonly summary: string
   readonly token: string
 }
 
@@ -52,8 +54,16 @@ export function readDecision(value: unknown): DecisionReading {
     const where = violation ? `${violation.instancePath || 'the root'} ${violation.message}` : 'it has another form'
     return { ok: false, reason: reason('DECISION_MALFORMED', `Not a decision result of version 1: ${where}`) }
   }
-  const { receipt, decision_id, correlation_id, execution_action, evaluated_at, expires_at, input_fingerprint } =
-    checked.value
+  const {
+    receipt,
+    decision_id,
+    correlation_id,
+    execution_action,
+    evaluated_at,
+    expires_at,
+    input_fingerprint,
+    summary,
+  } = checked.value
   if (receipt.format_version !== RECEIPT_FORMAT_VERSION)
     return {
       ok: false,
@@ -64,7 +74,8 @@ export function readDecision(value: unknown): DecisionReading {
   const broken = AGREEMENTS.find(({ holds }) => !holds(checked.value))
   if (broken) return { ok: false, reason: reason('DECISION_MALFORMED', broken.problem) }
   const { token } = receipt
-  return { ok: true, decision: { decision_id, correlation_id, execution_action, expires_at, input_fingerprint, token } }
+  const decision = { decision_id, correlation_id, execution_action, expires_at, input_fingerprint, summary, token }
+  return { ok: true, decision }
 }
 
 /** Rules between members that a JSON Schema cannot express, for an envelope that contains both. */
@@ -101,10 +112,13 @@ export function mayProceed(reading: DecisionReading, attempt: AttemptFacts): Per
   const { decision } = reading
   const { proceeds, isMonitored: monitor, isHeld } = directiveOf(decision.execution_action)
   if (isHeld) {
-    const approvalRequired = reason('APPROVAL_REQUIRED', 'A person has to approve; then a new preflight is needed.')
+    const approvalRequired = reason(
+      'APPROVAL_REQUIRED',
+      `A person has to approve; then a new preflight is needed. ${decision.summary}`,
+    )
     return { proceed: false, directive: 'REQUEST_APPROVAL', reason: approvalRequired }
   }
-  if (!proceeds) return stop(reason('STOPPED', 'The decision is STOP: do not retry the same change.'))
+  if (!proceeds) return stop(reason('STOPPED', `Do not retry the same change. ${decision.summary}`))
   const obstacle = OBSTACLES.find(({ stands }) => stands(decision, attempt))
   if (obstacle) return stop(obstacle.reason)
   return { proceed: true, monitor, correlationId: decision.correlation_id }

@@ -21,6 +21,10 @@ function codeOf(outcome: GuardOutcome<unknown>): string {
   return outcome.executed ? '' : outcome.verdict.reason.code
 }
 
+function messageOf({ verdict }: GuardOutcome<unknown>): string {
+  return 'reason' in verdict ? verdict.reason.message : ''
+}
+
 describe('a guarded tool', () => {
   let api: ApiFake
   let files: Map<string, string>
@@ -81,6 +85,7 @@ describe('a guarded tool', () => {
     const outcome = await guarded().write_file({ path: 'pets.json', content: PETS_WITHOUT_DELETE })
     assert.equal(outcome.verdict.kind, 'BLOCK')
     assert.equal(codeOf(outcome), 'STOPPED')
+    assert.match(messageOf(outcome), /^Do not retry the same change\. BLOCK: 1 breaking, .*: the operation was removed/)
     assert.deepEqual(ran, [])
     assert.equal(files.get('pets.json'), PETS)
   })
@@ -92,6 +97,7 @@ describe('a guarded tool', () => {
     const outcome = await guarded().write_file({ path: 'pets.json', content: widened })
     assert.equal(outcome.verdict.kind, 'REQUIRE_APPROVAL')
     assert.equal(codeOf(outcome), 'APPROVAL_REQUIRED')
+    assert.match(messageOf(outcome), /^A person has to approve; .*REQUIRE_APPROVAL: 1 dangerous: .+/)
     assert.deepEqual(ran, [])
   })
 
