@@ -2,7 +2,7 @@
  * `preflight ci`: compares the contracts of a pull request with its base, in a pipeline. Contracts are found by the selector;
  * the exit code is that of the policy.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
   EMPTY_CONTEXT,
@@ -14,6 +14,7 @@ import {
 import type { Settings } from '../config/settings.ts'
 import type { Flow, UnreadableArtifact } from '../flow/flow.ts'
 import { packageVersion } from '../runtime/package-files.ts'
+import { makeDirectory } from '../runtime/private-file.ts'
 import { renderCodeQuality } from '../report/code-quality.ts'
 import { diffReport } from '../report/diff-report.ts'
 import { markdownCode } from '../report/printable.ts'
@@ -196,7 +197,7 @@ function joinedRuns(runs: readonly object[]): readonly object[] {
 
 /** The file, in a folder that exists. */
 function withFolder(file: string): string {
-  mkdirSync(dirname(file), { recursive: true })
+  makeDirectory(dirname(file), 0o777)
   return file
 }
 

@@ -124,9 +124,10 @@ function checkCounts(
   }
   const extra = operands[most]
   if (extra !== undefined) throw new UsageError(`the argument ${JSON.stringify(extra)} is not expected here`)
-  for (const { name, value, isRequired, isRepeatable } of command.options) {
+  for (const { name, value, allowed, isRequired, isRepeatable } of command.options) {
     const count = given.get(name)?.length ?? 0
-    if (isRequired === true && count === 0) throw new UsageError(`--${name} ${value ?? ''} is required`)
+    const choices = allowed === undefined ? '' : `: one of ${allowed.join(', ')}`
+    if (isRequired === true && count === 0) throw new UsageError(`--${name} ${value ?? ''} is required${choices}`)
     if (isRepeatable !== true && value !== undefined && count > 1)
       throw new UsageError(`--${name} is given ${count} times`)
   }

@@ -5,10 +5,12 @@ import {
   ARTIFACT_TYPES,
   DEFAULT_DOCUMENT_LIMITS,
   LEVELS,
+  ok,
   sniffArtifactType,
   type ArtifactType,
   type CompareOptions,
   type Problem,
+  type Result,
 } from '../../engine/internal.ts'
 import { formatMistake } from '../errors/mistake.ts'
 import { sha256Hex } from '../runtime/hash.ts'
@@ -81,7 +83,9 @@ async function runDiff(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const entries = await ignoreEntries(args)
   const named = await readBoth(args.operands, io)
   noteEmpty(named, io)
-  const type = artifactType(args, ...named)
+  const sniffed = artifactType(args, ...named)
+  if (!sniffed.ok) return refuseDocument(sniffed.problem, named, io)
+  const type = sniffed.value
   const [base, head] = type === 'protobuf' ? await withImports(...named) : named
   const today = new Date().toISOString().slice(0, 10)
   const options: CompareOptions = {
@@ -91,7 +95,7 @@ async function runDiff(args: Arguments, io: CommandIo): Promise<ExitCode> {
     files: { base: await filesOf(base), head: await filesOf(head) },
   }
   const result = compare({ id: 'diff', type, before: base.text, after: head.text }, options, sha256Hex)
-  if (!result.ok) return refuseDocument(result.problem, io)
+  if (!result.ok) return refuseDocument(result.problem, [base, head], io)
   const { comparison, ignored, stale } = ignoreFindings(result.value, entries, today)
   for (const entry of stale) writeLine(io.stderr, `preflight diff: ${staleText(entry, today)}`)
   const report = diffReport(comparison, limit)
@@ -137,19 +141,24 @@ function noteEmpty([base, head]: readonly [DocumentSource, DocumentSource], io: 
     writeLine(io.stderr, `preflight diff: ${side} is empty, so the whole contract counts as ${effect}`)
 }
 
-function artifactType(args: Arguments, base: DocumentSource, head: DocumentSource): ArtifactType {
+function artifactType(args: Arguments, base: DocumentSource, head: DocumentSource): Result<ArtifactType> {
   const named = canonicalArtifactType(args.value('type') ?? '')
-  if (named !== null) return named
+  if (named !== null) return ok(named)
   const sniffed = sniffArtifactType(base.text, head.text)
-  if (sniffed.ok) return sniffed.value
-  const { code, message, line, column } = sniffed.problem
-  const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
-  throw new UsageError(`${message}${place}${code === 'UNSUPPORTED_ARTIFACT_TYPE' ? ' (--type TYPE)' : ''}`)
+  if (!sniffed.ok && sniffed.problem.code === 'UNSUPPORTED_ARTIFACT_TYPE')
+    throw new UsageError(`${sniffed.problem.message} (--type TYPE)`)
+  return sniffed
 }
 
 /** A document that cannot be read is the user's mistake; a fault of the gateway is not. */
-function refuseDocument({ code, message, pointer, line, column }: Problem, io: CommandIo): ExitCode {
+function refuseDocument(
+  { code, message, pointer, line, column }: Problem,
+  [base, head]: readonly [DocumentSource, DocumentSource],
+  io: CommandIo,
+): ExitCode {
   const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
-  writeLine(io.stderr, `preflight diff: ${message}${place}${pointer ? ` at ${pointer}` : ''}`)
+  const names: Readonly<Record<string, string>> = { base: base.name, head: head.name }
+  const named = message.replace(/^The (base|head)(?: document)?/, (side, word: string) => `${side} ${names[word]}`)
+  writeLine(io.stderr, printable(`preflight diff: ${named}${place}${pointer ? ` at ${pointer}` : ''}`))
   return code.startsWith('ANALYSIS_') ? EXIT.undecided : EXIT.usage
 }

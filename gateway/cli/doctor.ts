@@ -1,14 +1,15 @@
 /** `preflight doctor`: looks at an installation and says what is wrong with it, and what to do. Changes nothing. */
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute } from 'node:path'
-import { request } from '../runtime/node-http.ts'
+import { isAbsolute, resolve } from 'node:path'
 import { openSettings } from '../config/live-settings.ts'
+import type { Config } from '../config/schema.ts'
 import { formatMistake, ConfigError } from '../errors/mistake.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { planWrapping, type EditorFileChange } from '../editors/editor-changes.ts'
 import { editorFiles } from '../editors/places.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { readServing } from '../listen/local-access.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { variable } from '../settings/environment.ts'
 import { deskHome } from '../stdio/home.ts'
@@ -79,7 +80,7 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
     return [
       ...(problems.length === 0 ? [good(`${nameOfSource(source)} can be used (${routes})`)] : problems.map(problem)),
       ...live.warnings.map((warning) => note(formatMistake(warning))),
-      ...(await runningFindings(config.listen.admin)),
+      ...(await runningFindings(config)),
     ]
   } catch (error) {
     const mistakes = error instanceof ConfigError ? error.mistakes.map(formatMistake) : [messageOf(error)]
@@ -89,9 +90,18 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
 
 const USUAL_FILE = 'preflight.yaml'
 
-async function runningFindings(address: string): Promise<readonly DoctorFinding[]> {
-  const answer = await askReadiness(`http://${address}/readyz`)
-  if (answer === null) return [note(`no gateway answers at ${address}; start it: preflight serve`)]
+/** The gateway that serves from the data directory, wherever it listens; else the one at the configured address. */
+async function runningFindings({ data_dir: directory, listen }: Config): Promise<readonly DoctorFinding[]> {
+  const serving = readServing(resolve(directory))
+  const address = serving?.admin ?? `http://${listen.admin}`
+  const answer = await askReadiness(new URL('/readyz', address))
+  if (answer === null && serving === null) return [note(`no gateway answers at ${address}; start it: preflight serve`)]
+  if (answer === null)
+    return [
+      note(
+        `the gateway of ${resolve(directory)} does not answer at ${address}: it ended without cleaning up, or has a certificate that is not trusted here`,
+      ),
+    ]
   const checks = recordIn(recordIn(answer.body)['checks'])
   if (answer.status === 200) return [good(`a gateway serves (${address})`)]
   const failing = Object.entries(checks).flatMap(([name, check]) =>
@@ -107,17 +117,13 @@ interface Readiness {
 
 const PATIENCE_MS = 2000
 
-function askReadiness(url: string): Promise<Readiness | null> {
-  return new Promise((resolve) => {
-    const asked = request(url, { timeout: PATIENCE_MS }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: jsonOrNull(text) }))
-      answer.on('error', () => resolve(null))
-    })
-    asked.on('timeout', () => asked.destroy()).on('error', () => resolve(null))
-    asked.end()
-  })
+async function askReadiness(url: URL): Promise<Readiness | null> {
+  try {
+    const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(PATIENCE_MS) })
+    return { status: answer.status, body: jsonOrNull(await answer.text()) }
+  } catch {
+    return null
+  }
 }
 
 function deskFindings({ environment }: CommandIo): readonly DoctorFinding[] {

@@ -3,6 +3,7 @@ import { lookupTable, nearest } from '../../engine/base.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { ConfigError } from '../errors/mistake.ts'
 import { packageVersion } from '../runtime/package-files.ts'
+import { pathFault } from '../runtime/regular-file.ts'
 import { messageOf, StartupError } from '../errors/startup-error.ts'
 import {
   columns,
@@ -71,7 +72,7 @@ export async function main(argv: readonly string[], io: CommandIo = processIo())
     return await dispatchWords({ commands: await calledOf(argv), summary: SUMMARY }, argv, path, io)
   } catch (error) {
     const isUsage = error instanceof UsageError
-    writeLine(io.stderr, `${path.join(' ')}: ${messageOf(error)}`)
+    writeLine(io.stderr, `${path.join(' ')}: ${pathFault(error) ?? messageOf(error)}`)
     if (error instanceof GatewayError) for (const { message } of error.details) writeLine(io.stderr, `  ${message}`)
     if (isUsage) writeLine(io.stderr, `Run ${path.join(' ')} --help to see how it is used.`)
     return errorExit(error)
@@ -81,7 +82,7 @@ export async function main(argv: readonly string[], io: CommandIo = processIo())
 /** A refusal of a running gateway is a negative result; input that it does not take is a usage error. */
 function errorExit(error: unknown): ExitCode {
   if (error instanceof UsageError || error instanceof ConfigError || error instanceof StartupError) return EXIT.usage
-  if (!(error instanceof GatewayError)) return EXIT.undecided
+  if (!(error instanceof GatewayError)) return pathFault(error) === null ? EXIT.undecided : EXIT.usage
   if (error.status === 400) return EXIT.usage
   return [403, 404, 409].includes(error.status) ? EXIT.no : EXIT.undecided
 }

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto'
 import {
   existsSync,
-  mkdirSync,
   rmSync,
   closeSync,
   fchmodSync,
@@ -20,7 +19,7 @@ import { messageOf } from '../errors/startup-error.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import { textIn } from '../json/unchecked-json.ts'
 import { makeTemporaryFile, readRegularFile, readTextFile } from '../runtime/regular-file.ts'
-import { writePrivateFile } from '../runtime/private-file.ts'
+import { makePrivateDirectory, writePrivateFile } from '../runtime/private-file.ts'
 import type { EditorFile } from './places.ts'
 import { unwrapped, wrapped, type Invocation, type Wrapping, type ServerCommand } from '../stdio/wrapping.ts'
 import { readCommentedJson, withJsonCommand } from './json-text.ts'
@@ -93,7 +92,7 @@ function keptFile(file: string, kept: string): string {
 
 /** A file that was changed before keeps its first text. */
 function keep(file: string, before: string, after: string, kept: string): void {
-  mkdirSync(kept, { recursive: true, mode: 0o700 })
+  makePrivateDirectory(kept)
   const original = keptText(file, before, kept) ?? before
   writePrivateFile(keptFile(file, kept), JSON.stringify({ file, original, written: after }))
 }

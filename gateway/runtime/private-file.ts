@@ -4,23 +4,27 @@ import { dirname, resolve } from 'node:path'
 import { errorCode, messageOf, StartupError } from '../errors/startup-error.ts'
 import { makeTemporaryFile, readRegularFile, statsOf } from './regular-file.ts'
 
-/**
- * Makes a directory for this user only, with the directories above it. Not `mkdir` with `recursive`: where the system
- * answers ENOENT below a directory that exists (/proc), Node.js tries again without end. Throws the error of the file
- * system.
- */
+/** Makes a directory for this user only, with the directories above it. Throws the error of the file system. */
 export function makePrivateDirectory(directory: string): void {
+  makeDirectory(directory, 0o700)
+}
+
+/**
+ * Makes a directory with the directories above it. Not `mkdir` with `recursive`: where the system answers ENOENT below a
+ * directory that exists (/proc), Node.js tries again without end. Throws the error of the file system.
+ */
+export function makeDirectory(directory: string, mode: number): void {
   const missing: string[] = []
   for (let path = resolve(directory); statsOf(path) === null; path = dirname(path)) missing.push(path)
-  for (const path of missing.toReversed()) makeUnlessPresent(path)
+  for (const path of missing.toReversed()) makeUnlessPresent(path, mode)
   if (statsOf(directory)?.isDirectory() !== true)
     throw Object.assign(new Error(`${directory} is not a directory`), { code: 'ENOTDIR' })
 }
 
 /** Another process may make the same directory at the same time. */
-function makeUnlessPresent(path: string): void {
+function makeUnlessPresent(path: string, mode: number): void {
   try {
-    mkdirSync(path, { mode: 0o700 })
+    mkdirSync(path, { mode })
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
   }

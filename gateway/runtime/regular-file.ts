@@ -3,8 +3,19 @@
  * blocks nothing.
  */
 import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, statSync, type Stats } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  type Stats,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { errorCode } from '../errors/startup-error.ts'
 
 /** Without this flag opening a FIFO waits for a writer. */
@@ -20,6 +31,18 @@ const FAULTS: ReadonlyMap<string, string> = new Map([
   ['ELOOP', 'is a link that leads back to itself'],
 ])
 
+const NOT_WRITABLE = 'cannot be written by this user; name another file, or change the owner or mode of its folder'
+
+/** The same for a file that is written. */
+const WRITING: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'cannot be made in this folder; name another file'],
+  ['ENOTDIR', 'cannot be written: a part of its path is a file; name another file'],
+  ['EISDIR', 'is a directory; name a file in it'],
+  ['EACCES', NOT_WRITABLE],
+  ['EPERM', NOT_WRITABLE],
+  ['EROFS', 'is on a file system that is read only; name another file'],
+])
+
 /** The error in words that name the file; its code stays. */
 function namedFault(file: string, error: unknown): unknown {
   const code = errorCode(error)
@@ -30,6 +53,19 @@ function namedFault(file: string, error: unknown): unknown {
 export function fileFault(file: string, error: unknown): string {
   const code = errorCode(error) ?? 'unknown error'
   return `${file} ${FAULTS.get(code) ?? 'cannot be read'} (${code})`
+}
+
+/**
+ * What the file system refused at a path, in words that name it: the text of a command that could not write its output. Null
+ * for other errors.
+ */
+export function pathFault(error: unknown): string | null {
+  const path = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : null
+  if (path === null || errorCode(error) === null) return null
+  const folder = dirname(path)
+  if (errorCode(error) === 'ENOENT' && !existsSync(folder))
+    return `${path} cannot be written: the folder ${folder} does not exist; make it, or name another file`
+  return WRITING.has(errorCode(error) ?? '') ? `${path} ${WRITING.get(errorCode(error) ?? '')}` : null
 }
 
 /** @throws Error that names the file and has the code of the file system; `ENOTSUP` where it is no regular file */

@@ -1,11 +1,11 @@
 /** Where `preflight mcp` keeps what all wrapped servers of a user share. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { homedir, tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { recordIn } from '../json/unchecked-json.ts'
 import { variable, type Environment } from '../settings/environment.ts'
-import { writePrivateFile } from '../runtime/private-file.ts'
+import { makePrivateDirectory, writePrivateFile } from '../runtime/private-file.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 
 export interface DeskHome {
@@ -55,9 +55,9 @@ export function hubFolder({ folder }: DeskHome, url: string): string {
 
 /** Only this user may enter: whoever reaches the socket may call the servers. */
 export function makeHome({ folder, socket }: DeskHome): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makePrivateDirectory(folder)
   const place = resolve(socket, '..')
-  if (process.platform !== 'win32' && place !== folder) mkdirSync(place, { recursive: true, mode: 0o700 })
+  if (process.platform !== 'win32' && place !== folder) makePrivateDirectory(place)
 }
 
 function socketOf(folder: string): string {

@@ -78,7 +78,8 @@ test('what is mistyped gets the nearest known word, and exit code 2', async () =
     [['diff', file('list.json', '[1]'), one], /not recognised.*--type TYPE/],
     [['diff', one, one, 'more'], /is not expected here/],
     [['diff', one, one, '--limit', '0'], /positive whole number/],
-    [['verify', 'token'], /--keys FILE is required/],
+    [['verify', 'token'], /--keys FILE is required\n/],
+    [['preflight'], /--mode MODE is required: one of analyze, authorize\n/],
     [['diff', one, one, '--type', 'openapi', '--type', 'mcp'], /given 2 times/],
     [['diff', 'nowhere.yaml', one], /is not a file, a <ref>:<path>/],
     [['diff', '-', '-'], /only one side/],
@@ -88,6 +89,45 @@ test('what is mistyped gets the nearest known word, and exit code 2', async () =
     const { code, stderr } = await run(argv)
     assert.equal(code, 2, argv.join(' '))
     assert.match(stderr, expected)
+  }
+})
+
+test('a document that cannot be read is named', async () => {
+  const torn = file('torn.yaml', 'openapi: [')
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [[one, torn], `The head document ${torn} cannot be read: `],
+    [[torn, one], `The base document ${torn} cannot be read: `],
+    [[one, torn, '--type', 'openapi'], `The head document ${torn} cannot be read: `],
+    [
+      [file('schema.json', '{"type":"object"}'), one, '--type', 'openapi'],
+      'The base .*schema\\.json is not an OpenAPI',
+    ],
+  ]
+  for (const [argv, expected] of cases) {
+    const { code, stderr } = await run(['diff', ...argv])
+    assert.equal(code, 2, argv.join(' '))
+    assert.match(stderr, new RegExp(`^preflight diff: ${expected}.*\n$`))
+  }
+})
+
+test('an output that cannot be written is a mistake of the command line, with its path and what to do', async () => {
+  const [gone, data] = [join(directory, 'gone'), join(directory, 'data')]
+  assert.equal((await run(['keys', 'create', '--name', 'a', '--data-dir', data])).code, 0)
+  const api = ['init', 'api', '--upstream', 'http://127.0.0.1:9', '--contract', one, '--name', 'a', '--write', '--file']
+  const commands = [api, ['ledger', 'backup'], ['ledger', 'export', '--output']]
+  const cases = commands.flatMap((words) => [
+    [
+      words,
+      join(gone, 'x'),
+      `cannot be written: the folder ${gone} does not exist; make it, or name another file`,
+    ] as const,
+    [words, join(one, 'x'), 'cannot be written: a part of its path is a file; name another file'] as const,
+  ])
+  for (const [words, output, why] of cases) {
+    const place = words[0] === 'ledger' ? ['--data-dir', data] : []
+    const { code, stderr } = await run([...words, output, ...place])
+    assert.equal(code, 2, stderr)
+    assert.ok(stderr.endsWith(`: ${output} ${why}\n`), stderr)
   }
 })
 

@@ -99,6 +99,14 @@ test('preflight status says where it looked when no gateway serves', async () =>
   const gone = await run(['status', '--data-dir', directory])
   assert.equal(gone.code, 3)
   assert.match(gone.stderr, /does not answer at http:\/\/127.0.0.1:9/)
+  const looked = await run(['doctor', '--data-dir', directory])
+  assert.match(looked.stdout, new RegExp(`note the gateway of ${directory} does not answer at http://127.0.0.1:9: `))
+})
+
+test('preflight doctor finds the gateway that serves from the data directory, wherever it listens', async (t) => {
+  const { gateway } = await operated(t)
+  const looked = await run(['doctor', '--data-dir', gateway.dataDir])
+  assert.match(looked.stdout, new RegExp(`ok +a gateway serves \\(${gateway.addresses.admin}\\)`))
 })
 
 test('a share of the requests is logged, one line each, without what may be secret', async (t) => {
