@@ -75,7 +75,7 @@ export const showRoute: ConsolePage = async (visit) => {
       <div class="stack">${candidate === null ? contract(view) : await candidateReview(visit, view)}</div>
       <aside class="rail" id="accept" aria-label="Baseline">
         ${candidate === null ? null : promotion(visit, view, candidate.digest)}
-        <div class="card pad">
+        <div class="card pad stack">
           <h2>Contract</h2>
           ${facts([
             ['Baseline', shortDigest(baseline.digest)],
