@@ -6,6 +6,8 @@ import type { Comparison, Result } from '../../engine/internal.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { diffReport, type DiffReport } from '../report/diff-report.ts'
 import { renderText } from '../report/text.ts'
+import { deskHome } from '../stdio/home.ts'
+import { readServers } from '../stdio/server-list.ts'
 import {
   comparisonOf,
   localBaselines,
@@ -110,9 +112,20 @@ function promoteCandidate(args: Arguments, io: CommandIo): Promise<ExitCode> {
   if (remote !== null)
     return promoted(route, () => remoteBaselines(remote).promote(route, digest, promotionOf(args)), io)
   if (placeSource(args, io).file === null)
-    throw new UsageError('a promotion needs the routes of the gateway: name its configuration with --config FILE')
+    throw new UsageError(
+      `a promotion needs the routes of the gateway: ${deskAdvice(route, io) ?? 'name its configuration with --config FILE'}`,
+    )
   writeLine(io.stderr, aroundFourEyes())
   return promoteDigest(route, digest, args, io)
+}
+
+/**
+ * How to accept a change of a server of an editor; null: there is no such server. Its refusal names this command, which reaches
+ * another gateway in a folder where one was started.
+ */
+function deskAdvice(route: string, { environment }: CommandIo): string | null {
+  const isServer = readServers(deskHome(environment)).some(({ name }) => name === route)
+  return isServer ? `${route} is a server of preflight mcp: preflight mcp accept ${route} --comment WHY` : null
 }
 
 /** On a data directory. @param args also: `only`, `groups`, `comment` */
@@ -133,7 +146,8 @@ async function promoted(route: string, promote: () => Promise<string>, io: Comma
   } catch (error) {
     if (!(error instanceof GatewayError) || !REFUSED.has(error.code)) throw error
     const details = error.details.map(optionMistake)
-    writeLine(io.stderr, [error.message, ...details].join('\n'))
+    const advice = error.code === 'NOT_FOUND' ? deskAdvice(route, io) : null
+    writeLine(io.stderr, [error.message, ...details, ...(advice === null ? [] : [`Perhaps: ${advice}`])].join('\n'))
     return EXIT.no
   }
 }

@@ -65,6 +65,12 @@ test('a call of a tool that changed is refused, other tools answer, and an accep
   // The two sides by their roles, not by files that are gone.
   assert.match(changes.stdout, /^ +offered:1:\d+ /m)
   assert.doesNotMatch(changes.stdout, /\/tmp\//)
+  // The command of the refusal, in a folder where another gateway was started.
+  const elsewhere = mkdtempSync(join(tmpdir(), 'preflight-elsewhere-'))
+  t.after(() => rmSync(elsewhere, { recursive: true, force: true }))
+  const promote = ['baselines', 'promote', 'lines', `sha256:${'0'.repeat(64)}`, '--data-dir', elsewhere]
+  const lost = await runProgram(process.execPath, [PREFLIGHT, ...promote], desk.environment)
+  assert.match(lost.stderr, /lines is a server of preflight mcp: preflight mcp accept lines --comment WHY\n/)
   const accepted = await command(desk, 'accept', 'lines', '--comment', 'reviewed')
   assert.equal(accepted.code, 0, accepted.stderr)
   let tries = 0
