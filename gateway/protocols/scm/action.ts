@@ -67,7 +67,7 @@ export function isProtected({ route }: Pick<Call<ScmRoute>, 'route'>, branch: st
   return isNamed(route.scm.protected_branches, [branch, branch.replace(/^(?:refs\/)?heads\//i, '')])
 }
 
-/** Tags that move by a judged call only, read like branches. */
+/** Tags whose move is judged and whose deletion needs a receipt, read like branches. */
 export function isProtectedTag({ route }: Pick<Call<ScmRoute>, 'route'>, tag: string): boolean {
   return NO_BRANCH_NAME.test(tag) || isNamed(route.scm.protected_tags, [tag])
 }

@@ -27,7 +27,7 @@ const ScmSection = strict(
     protected_tags: Type.Array(Type.String({ minLength: 1 }), {
       default: ['**'],
       description:
-        'Tags (globs) that move by a judged call only, and go by a receipt for publish: releases and deployments hang on them. A new tag passes. Pushes go by `push`.',
+        'Tags (globs) that releases and deployments depend on. Moving one is judged. Deleting one needs a receipt for publish. A new tag passes. Pushes: see `push`.',
     }),
     push: Type.Union([Type.Literal('deny'), Type.Literal('receipt'), Type.Literal('pass')], {
       default: 'deny',
