@@ -32,6 +32,11 @@ export function readStrictJsonText(text: string, limits: DocumentLimits = LIMITS
   return reading.ok ? { ok: true, value: reading.value } : { ok: false, message: reading.problem.message }
 }
 
+/** A message that ends a longer sentence, whose full stop follows. */
+export function asClause(message: string): string {
+  return message.replace(/\.$/, '')
+}
+
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** A JSON object, as opposed to null, an array or a scalar. */

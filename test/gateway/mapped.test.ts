@@ -1,6 +1,9 @@
 /** Requests that the operator’s own rules map: what passes, what is judged on which texts, what needs a receipt, what nobody can tell. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { parse } from 'yaml'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
@@ -102,6 +105,27 @@ test('a request that changes a contract is judged on what is there and what it b
     ['GET', '/contracts/pet', 'Bearer me'],
   )
   assert.deepEqual([sent?.method, sent?.url, sent?.body], ['PUT', '/schemas/pet?x=1', JSON.stringify(body)])
+})
+
+test('the requests of the documented map get what its rules say', async (t) => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/protocols/mapped.md'), 'utf8')
+  const route = at(parse(/```yaml\n(.*?)```/s.exec(page)?.[1] ?? ''), 'routes', 0, 'map')
+  const { send, proxy } = await scene(t, { map: route })
+  const judged = await send('PUT', '/schemas/pet', { schema: { type: 'object' } }, { 'x-repository': 'acme/shop' })
+  assert.equal(judged.status, 200)
+  assert.equal(proxy.flow.asked.at(-1)?.context.target_id, 'schema:pet')
+  const rollout: unknown = await (await send('POST', '/rollout', { app: 'web' })).json()
+  assert.equal(at(rollout, 'error'), 'PREFLIGHT_RECEIPT_REQUIRED')
+  const refused: unknown = await (await send('POST', '/admin/users', {})).json()
+  assert.equal(at(refused, 'message'), 'The registry is administered by people.')
+})
+
+test('a path that no rule matches with a slash at its end is undecided, and the answer says why', async (t) => {
+  const admin = { when: "request.path.startsWith('/admin/')", action: 'deny' }
+  const { send } = await scene(t, { map: [DEPLOY, admin] })
+  const answer: unknown = await (await send('POST', '/deploy?app=web', {})).json()
+  assert.equal(at(answer, 'error'), 'PREFLIGHT_UNDECIDED')
+  assert.match(String(at(answer, 'message')), /no rule matches its path as many servers read it, \/deploy\/\./)
 })
 
 test('a stopped request is answered 403 with its decision', async (t) => {

@@ -1,4 +1,5 @@
 /** A gateway with one route of a protocol before a server that answers everything, and raw requests to it. */
+import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Decision } from '../../engine/internal.ts'
 import type { AuthorizeRequest } from '../../gateway/flow/flow.ts'
@@ -70,7 +71,9 @@ export async function send({ upstream, proxy }: ProtocolScene, request: SentRequ
       // What the gateway asks the platform are reads, too.
       (method !== 'GET' || one.url === path),
   )
-  return { ...readAnswer(answer), isForwarded }
+  const read = readAnswer(answer)
+  assert.doesNotMatch(read.body, /[^.]\.\.(?![./])/, 'a sentence ends twice')
+  return { ...read, isForwarded }
 }
 
 function readAnswer(answer: string): Omit<ReceivedAnswer, 'isForwarded'> {

@@ -9,7 +9,7 @@ import type { Call } from '../../calls/call.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { unpacked } from '../../network/content-coding.ts'
 import { readUpload } from './uploads.ts'
-import type { JsonObject } from '../../json/strict-json.ts'
+import { asClause, type JsonObject } from '../../json/strict-json.ts'
 import { countingNames } from '../../json/folded-names.ts'
 import { canonicalName, hasTooManyFields, MOST_FIELDS, readNames } from '../../routing/query-names.ts'
 
@@ -107,7 +107,9 @@ const FORMS: readonly BodyForm[] = [
 async function jsonMembers(bytes: Buffer, { flow }: BodyDeps): Promise<GraphqlBody> {
   // A large body is transferred to a worker, and the original still has to be sent, so it is copied.
   const read = await flow.readJson(Uint8Array.from(bytes))
-  return read.ok ? members(read.value) : unreadableBody(`its body has no single reading: ${read.problem.message}`)
+  return read.ok
+    ? members(read.value)
+    : unreadableBody(`its body has no single reading: ${asClause(read.problem.message)}`)
 }
 
 function withText(bytes: Buffer, read: (text: string) => GraphqlBody): GraphqlBody {

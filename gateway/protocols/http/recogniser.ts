@@ -91,7 +91,7 @@ async function checkedHttpCall(call: Call, contracts: Contracts, deps: HttpApiDe
 
 function violating(call: Call, violations: readonly Violation[]): Action {
   const code = 'CONTRACT_VIOLATION'
-  const listed = violations.map(({ where, message }) => `${where} ${message}`).join('; ')
+  const listed = violations.map(({ where, message }) => `${where}: ${message}`).join('; ')
   const { correlationId } = call
   const name = callName(call)
   const message = `${ERRORS[code].message} ${listed}. Correct the call to match the contract; unchanged it is refused again.`

@@ -8,6 +8,7 @@ import type { LlmRoute } from './settings.ts'
 import type { LimitsConfig } from '../../settings/limits.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
+import { asClause } from '../../json/strict-json.ts'
 import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
@@ -107,7 +108,7 @@ async function bodyOf({ body, headers }: Call<LlmRoute>, { flow, config }: LlmDe
   const read = await flow.readJson(Uint8Array.from(plain.bytes))
   return read.ok
     ? { ok: true, value: read.value, bytes: plain.bytes }
-    : { ok: false, why: `the body has no single reading: ${read.problem.message}` }
+    : { ok: false, why: `the body has no single reading: ${asClause(read.problem.message)}` }
 }
 
 function recogniseBody(call: Call<LlmRoute>, { provider, paths }: CalledPath, body: ReadBody): Action {

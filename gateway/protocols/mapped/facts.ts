@@ -7,7 +7,7 @@ import type { Call, CallHead } from '../../calls/call.ts'
 import { collidingNames, otherSpelling, type CountingNames } from '../../json/folded-names.ts'
 import { fold, readPath, withoutFormats, type PathReading } from '../../routing/path-reading.ts'
 import { canonicalName, hiddenName, queryOf } from '../../routing/query-names.ts'
-import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
+import { asClause, isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { pathOf } from '../common/request-line.ts'
 
@@ -75,7 +75,7 @@ export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, strin
     return fail(`its body is ${type === '' ? 'of no stated type' : type} and not JSON`)
   if (!isUtf8Type(type)) return fail(`its body has the type ${type}, in another charset than UTF-8`)
   const json = readStrictJson(call.body)
-  if (!json.ok) return fail(`its body has no single reading: ${json.message}`)
+  if (!json.ok) return fail(`its body has no single reading: ${asClause(json.message)}`)
   if (!isJsonValue(json.value)) return head
   const other = read.isAny ? collidingNames(json.value) : otherSpellingWithin(json.value, read.names)
   if (other !== null) return fail(`some servers take the member ${JSON.stringify(other)} of its body for another one`)

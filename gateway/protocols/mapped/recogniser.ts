@@ -162,7 +162,8 @@ function otherRule(call: Call<MappedRoute>, own: Match, readings: readonly Loose
     const effect = other.ok ? other.value.rule?.effect : undefined
     // A denial needs no second reading.
     if (effect?.kind === 'deny') return deniedBy(call, effect.message)
-    return new UnmappedRequest(call, `another rule would match its path as many servers read it, ${facts.path}`)
+    const matching = other.ok && other.value.rule === null ? 'no rule matches' : 'another rule would match'
+    return new UnmappedRequest(call, `${matching} its path as many servers read it, ${facts.path}`)
   }
   return null
 }

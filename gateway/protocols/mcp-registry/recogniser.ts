@@ -21,7 +21,7 @@ import { askAsCaller, lookupFault } from '../common/caller-request.ts'
 import { jsonAnswer, passingAction, refusalMembers, refusalText, stoppedAction } from '../common/refusal.ts'
 import { collidingNames } from '../../json/folded-names.ts'
 import { callName } from '../common/request-line.ts'
-import { isJsonObject } from '../../json/strict-json.ts'
+import { asClause, isJsonObject } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
 import { readRegistryRequest, type RegistryRequest } from './request.ts'
@@ -165,7 +165,7 @@ function serverReceiptCheck(operation: string, target: string): ResourceCheck {
 
 async function jsonOf(bytes: Uint8Array, what: string, { flow }: McpRegistryDeps): Promise<unknown> {
   const read = await flow.readJson(bytes)
-  if (!read.ok) throw undecidedEntry(`${what} cannot be read: ${read.problem.message}`)
+  if (!read.ok) throw undecidedEntry(`${what} cannot be read: ${asClause(read.problem.message)}`)
   return read.value
 }
 

@@ -7,6 +7,7 @@ import { passingAction, stoppedAction } from '../common/refusal.ts'
 import type { NpmRoute } from './settings.ts'
 import type { ScmConfig } from '../../scm/settings.ts'
 import type { Flow } from '../../flow/flow.ts'
+import { asClause } from '../../json/strict-json.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { type ContractTexts, derivationTerms } from '../../scm/selector.ts'
 import type { Action, JudgedAction, ResourceCheck, Recogniser, Refusal } from '../common/action.ts'
@@ -105,7 +106,7 @@ function sceneOf(call: Call<NpmRoute>, { upstreams, flow, config }: NpmDeps): Np
 async function publishedDocument({ body }: Call<NpmRoute>, { flow }: NpmDeps): Promise<unknown> {
   // A large body is handed over to a worker, and this one still has to be sent.
   const read = await flow.readJson(Uint8Array.from(body ?? []))
-  if (!read.ok) throw unread(read.problem.message)
+  if (!read.ok) throw unread(asClause(read.problem.message))
   return read.value
 }
 

@@ -1,6 +1,7 @@
 /** What the gateway asks of a registry on behalf of one call: with the credentials of that very call, at the origin that it goes to. */
 import { GatewayError } from '../../errors/errors.ts'
 import type { Flow } from '../../flow/flow.ts'
+import { asClause } from '../../json/strict-json.ts'
 import { textIn, recordIn } from '../../json/unchecked-json.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
@@ -43,7 +44,7 @@ export function createRegistryClient(call: Call, { upstreams, readJson, maxBytes
   const jsonOf = async (answer: CallerAnswer, what: string): Promise<unknown> => {
     assertGiven(answer, what)
     const json = await readJson(answer.body)
-    if (!json.ok) throw undecidedPublication(`${what} cannot be read: ${json.problem.message}`)
+    if (!json.ok) throw undecidedPublication(`${what} cannot be read: ${asClause(json.problem.message)}`)
     return json.value
   }
   const base = basePath(call.route)
