@@ -39,8 +39,10 @@ function withMarkedNumbers(text: string): string {
   let [marked, end] = ['', 0]
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index)
-    if (unit === QUOTE) index = endOfString(text, index)
-    else if (isDigit(unit) || unit === MINUS) {
+    if (unit === QUOTE) {
+      index = endOfString(text, index)
+      if (index < 0) break
+    } else if (isDigit(unit) || unit === MINUS) {
       const start = index
       while (isOfNumber(text.charCodeAt(index + 1))) index += 1
       if (index - start < LEAST - 1) continue
