@@ -47,6 +47,7 @@ export interface CrdBundle {
 }
 
 const KIND = 'CustomResourceDefinition'
+const API_VERSIONS: ReadonlySet<unknown> = new Set(['apiextensions.k8s.io/v1', 'apiextensions.k8s.io/v1beta1'])
 
 function isCrd(root: unknown): boolean {
   if (!isRecord(root)) return false
@@ -97,6 +98,12 @@ function readCrd(object: Located, locate: Locate): Result<Crd> {
     const kind = typeof value['kind'] === 'string' ? `a ${value['kind']}` : 'no Kubernetes object'
     return crdFault(locate, object, `it holds ${kind}, where only ${KIND} objects of apiextensions.k8s.io are compared`)
   }
+  if (!API_VERSIONS.has(value['apiVersion']))
+    return crdFault(
+      locate,
+      memberOf(object, 'apiVersion') ?? object,
+      `its apiVersion is ${String(value['apiVersion'])}, where ${[...API_VERSIONS].join(' and ')} are compared`,
+    )
   const metadata = memberOf(object, 'metadata')
   const name = metadata === null ? null : memberOf(metadata, 'name')
   if (typeof name?.value !== 'string') return crdFault(locate, metadata ?? object, 'it has no metadata.name')

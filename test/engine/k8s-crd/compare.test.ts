@@ -213,11 +213,16 @@ suite('what is refused', () => {
     ['no version', BASE.slice(0, BASE.indexOf('  versions:')), /names no version/],
     ['a version without a name', BASE.replace('name: v1beta1', 'nom: v1beta1'), /a version has no name/],
     ['a version that is there twice', BASE.replace('name: v1beta1', 'name: v1'), /version v1 is there twice/],
+    [
+      'another version of the API',
+      BASE.replace(/apiVersion: .*/, 'apiVersion: apiextensions.k8s.io/v2'),
+      /v2, where .*v1 and .*v1beta1 are/,
+    ],
     ['a definition that is there twice', `${BASE}---\n${BASE}`, /two definitions of the name "widgets.example.com"/],
   ] as const) {
     test(`${what}, with its place`, () => {
       const problem = refused(text)
-      assert.match(problem.message, /^The head document cannot be read: as a CustomResourceDefinition: /)
+      assert.match(problem.message, /^The head document cannot be read as a CustomResourceDefinition: /)
       assert.match(problem.message, says)
       assert.ok((problem.line ?? 0) > 0 && (problem.column ?? 0) > 0)
     })
