@@ -148,7 +148,7 @@ function openClock(wall: () => number, logger: Logger): SteadyClock {
   return new SteadyClock(wall, ({ by }) =>
     logger.error(
       { event: 'clock.set_back', by_ms: by },
-      'the clock was set back: the gateway keeps the later time until the clock reaches it. If that time is wrong, stop the gateway and run: preflight ledger accept --reason TEXT',
+      'the clock was set back: the gateway keeps the later time until the clock reaches it. If that time is wrong, stop the gateway that keeps the ledger, and run there: preflight ledger accept --reason TEXT',
     ),
   )
 }

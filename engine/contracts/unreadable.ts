@@ -9,7 +9,7 @@ interface FaultPosition {
   readonly fix?: string
 }
 
-/** The text has a fault; `what` completes “The document cannot be read: …”. */
+/** The text has a fault; `what` completes “The document cannot be read: …”, or “The document cannot be read as …: …”. */
 export function unreadable(what: string, place: FaultPosition = {}): Problem {
   return problem('ARTIFACT_UNREADABLE', 'The document cannot be read', what, place)
 }
@@ -38,7 +38,7 @@ export function ofSide(problem: Problem, side: 'base' | 'head'): Problem {
 function problem(code: string, lead: string, what: string, { position, pointer, fix }: FaultPosition): Problem {
   return {
     code,
-    message: `${lead}: ${what}.${fix ? ` ${fix}` : ''}`,
+    message: `${lead}${what.startsWith('as ') ? '' : ':'} ${what}.${fix ? ` ${fix}` : ''}`,
     ...(pointer === undefined ? {} : { pointer }),
     ...(position ? { line: position.line, column: position.column } : {}),
   }

@@ -106,7 +106,8 @@ function readConfigFile(file: string | null): Result<SourceText, readonly Mistak
       ? { ok: false, problem: [emptyConfig(file)] }
       : read
   } catch (error) {
-    const mistake = { place: file, path: '', message: 'the configuration cannot be read', fix: messageOf(error) }
+    const fix = messageOf(error).replace(`${file} `, 'it ')
+    const mistake = { place: file, path: '', message: 'the configuration cannot be read', fix }
     return { ok: false, problem: [mistake] }
   }
 }

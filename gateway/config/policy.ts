@@ -80,7 +80,8 @@ function missingPack(name: string, directory: string, reason: string): Mistake {
       message: 'is a folder',
       fix: `name the pack in it, e.g. ${join(file, 'pack.yaml')}`,
     }
-  if (!isPackName(name)) return { place: file, path: 'policy', message: 'the policy cannot be read', fix: reason }
+  if (!isPackName(name))
+    return { place: file, path: 'policy', message: 'the policy cannot be read', fix: reason.replace(`${file} `, 'it ') }
   const guess = statsOf(resolve(directory, name)) === null ? nearest(name, SHIPPED_PACKS) : `./${name}`
   return {
     place: `policy ${name}`,

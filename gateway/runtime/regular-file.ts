@@ -23,7 +23,7 @@ const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** What is wrong at the path and how to fix it, by the code of the file system. Other errors keep their own words. */
 const FAULTS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'does not exist'],
+  ['ENOENT', 'does not exist; make it, or name another file'],
   ['ENOTDIR', 'does not exist: a part of its path is a file'],
   ['EISDIR', 'is a directory; name a file in it'],
   ['EACCES', 'may not be read by this user; change its owner or its mode'],

@@ -74,7 +74,10 @@ test('what is mistyped gets the nearest known word, and exit code 2', async () =
     [['diff', '', one], /the name of a document is empty/],
     [['diff', join(directory, 'empty', 'none.yaml'), one], /is not a file, a <ref>:<path>/],
     [['verify', 'token', '--keys', directory], /preflight-usage-\w+ is a directory; name a file in it \(EISDIR\)\n/],
-    [['verify', 'token', '--keys', join(directory, 'none')], /\/none does not exist \(ENOENT\)\n/],
+    [
+      ['verify', 'token', '--keys', join(directory, 'none')],
+      /\/none does not exist; make it, or name another file \(ENOENT\)\n/,
+    ],
     [['diff', file('list.json', '[1]'), one], /not recognised.*--type TYPE/],
     [['diff', one, one, 'more'], /is not expected here/],
     [['diff', one, one, '--limit', '0'], /positive whole number/],

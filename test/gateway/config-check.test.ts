@@ -46,7 +46,7 @@ test('every mistake has its place, and the exit code is 2', async (t) => {
   const { code, stderr } = await run(['config', 'check', '--config', file])
   assert.equal(code, 2)
   assert.match(stderr, /preflight\.json:1:\d+: .*polcy/)
-  assert.match(stderr, /none\.crt does not exist \(ENOENT\)/)
+  assert.match(stderr, /none\.crt does not exist; make it, or name another file \(ENOENT\)/)
 })
 
 test('warnings are printed, and --strict makes them the answer', async (t) => {

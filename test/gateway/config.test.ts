@@ -166,14 +166,20 @@ test('members that contradict each other are mistakes', () => {
       { routes: [route('a', { match: { host: 'a.example:443' } })] },
       /is not a host name: it holds a colon.*without port/,
     ],
-    [{ routes: [route('a', { tls: { upstream_ca: 'nowhere.pem' } })] }, /nowhere\.pem does not exist \(ENOENT\)/],
-    [{ tls: { ca: { certificate: 'nowhere.pem', key: 'nowhere.key' } } }, /nowhere\.pem does not exist \(ENOENT\)/],
+    [
+      { routes: [route('a', { tls: { upstream_ca: 'nowhere.pem' } })] },
+      /nowhere\.pem does not exist; make it, or name another file \(ENOENT\)/,
+    ],
+    [
+      { tls: { ca: { certificate: 'nowhere.pem', key: 'nowhere.key' } } },
+      /nowhere\.pem does not exist; make it, or name another file \(ENOENT\)/,
+    ],
     [{ egress: { allow: ['a.example', '*'] } }, /"\*": \* stands only before a dot.*egress\.allow\[1\]/],
     [{ egress: { deny: ['10.0.0.0/33'] } }, /no prefix of 33 bits.*egress\.deny\[0\]/],
     [{ listen: { transparent: '127.0.0.1:15081' } }, /taken by listen\.transparent/],
     [
       { routes: [route('a', { contract: { baseline: { file: 'nowhere.json' } } })] },
-      /nowhere\.json does not exist \(ENOENT\)/,
+      /nowhere\.json does not exist; make it, or name another file \(ENOENT\)/,
     ],
     [{ routes: [route('a', { upstream: 'http://127.0.0.1:15080/mcp' })] }, /own proxy listener/],
     [{ monitoring: { sinks: [{ type: 'log' }, { type: 'log' }] } }, /takes the same events/],

@@ -84,12 +84,14 @@ suite('a sidecar and a hub whose certificate it does not accept', () => {
     'whose authority is in no file': {
       server: (t) => tlsServer(t, authority.leaf('127.0.0.1')),
       access: () => ({ ca_file: absent() }),
-      message: /absent\.pem does not exist \(ENOENT\)\. Check the files that store\.hub names/,
+      message:
+        /absent\.pem does not exist; make it, or name another file \(ENOENT\)\. Check the files that store\.hub names/,
     },
     'and its own token file is missing': {
       server: (t) => tlsServer(t, authority.leaf('127.0.0.1')),
       access: () => ({ token_file: absent() }),
-      message: /absent\.pem does not exist \(ENOENT\)\. Check the files that store\.hub names/,
+      message:
+        /absent\.pem does not exist; make it, or name another file \(ENOENT\)\. Check the files that store\.hub names/,
     },
   }
   for (const [what, { server, access = () => ({}), message }] of Object.entries(rows))

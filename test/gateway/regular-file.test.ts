@@ -37,7 +37,7 @@ describe('a file that is read', () => {
     symlinkSync(join(folder, 'loop'), join(folder, 'loop'))
     const faults: Readonly<Record<string, RegExp>> = {
       [folder]: /^\S+ is a directory; name a file in it \(EISDIR\)$/,
-      [join(folder, 'none')]: /none does not exist \(ENOENT\)$/,
+      [join(folder, 'none')]: /none does not exist; make it, or name another file \(ENOENT\)$/,
       [join(folder, 'file', 'in')]: /file\/in does not exist: a part of its path is a file \(ENOTDIR\)$/,
       [join(folder, 'loop')]: /loop is a link that leads back to itself \(ELOOP\)$/,
     }

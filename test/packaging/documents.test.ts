@@ -107,7 +107,7 @@ function reported(read: Result<unknown, readonly Mistake[]>): readonly string[] 
 
 /** Files under absolute paths are those of the machine that it is meant for. */
 function isElsewhere({ message }: Mistake): boolean {
-  return /^\/\S+ does not exist \(ENOENT\)$/.test(message)
+  return /^\/\S+ does not exist; make it, or name another file \(ENOENT\)$/.test(message)
 }
 
 function mistakesOfConfig(value: unknown, directory: string): readonly string[] {

@@ -29,7 +29,8 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   if (hasBody) requireJson(request)
   const bytes = hasBody ? await readBytes(request, options) : Buffer.alloc(0)
   if (bytes.length === 0) {
-    throw invalidJson('The body is empty; a JSON object is expected.')
+    const details = [{ pointer: '', message: 'The body is empty; a JSON object is expected.' }]
+    throw new GatewayError('INVALID_INPUT', NOT_JSON, { details })
   }
   const read = await options.readJson(bytes)
   if (read.ok) return read.value
@@ -39,12 +40,14 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   if (code === 'ANALYSIS_TIMEOUT' || code === 'ANALYSIS_MEMORY')
     throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
   const shortened = message.replace(/^The document cannot be read: /, '')
-  throw invalidJson(line === undefined ? shortened : `${shortened} (line ${line}, column ${column ?? 1})`)
+  const details = [
+    { pointer: '', message: line === undefined ? shortened : `${shortened} (line ${line}, column ${column ?? 1})` },
+  ]
+  if (code === 'ARTIFACT_OVER_LIMIT') throw new GatewayError('INVALID_INPUT', 'The body exceeds a limit.', { details })
+  throw new GatewayError('INVALID_INPUT', NOT_JSON, { details })
 }
 
-function invalidJson(message: string): GatewayError {
-  return new GatewayError('INVALID_INPUT', 'The body is not valid JSON.', { details: [{ pointer: '', message }] })
-}
+const NOT_JSON = 'The body is not valid JSON.'
 
 function requireJson({ headers }: IncomingMessage): void {
   const [mediaType = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';')

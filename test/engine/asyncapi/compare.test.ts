@@ -216,7 +216,7 @@ suite('what is refused', () => {
     test(`${what}, with its place`, () => {
       const problem = refused(text)
       assert.equal(problem.code, 'ARTIFACT_UNREADABLE')
-      assert.match(problem.message, /^The head document cannot be read: as AsyncAPI: /)
+      assert.match(problem.message, /^The head document cannot be read as AsyncAPI: /)
       assert.match(problem.message, says)
       assert.ok((problem.line ?? 0) > 0)
     })

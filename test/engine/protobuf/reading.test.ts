@@ -57,7 +57,7 @@ suite('what is not protobuf is refused with its place', () => {
     test(what, () => {
       const problem = refused(text)
       assert.equal(problem.code, 'ARTIFACT_UNREADABLE')
-      assert.match(problem.message, /^The head document cannot be read: as protobuf/)
+      assert.match(problem.message, /^The head document cannot be read as protobuf/)
       assert.match(problem.message, message)
       assert.deepEqual([problem.line, problem.column], [line, column])
     })
