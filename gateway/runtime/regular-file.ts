@@ -49,7 +49,7 @@ function namedFault(file: string, error: unknown): unknown {
   return FAULTS.has(code ?? '') ? Object.assign(new Error(fileFault(file, error), { cause: error }), { code }) : error
 }
 
-/** An error of the file system in words that name the file: `x.pem does not exist (ENOENT)`. */
+/** An error of the file system in words that name the file: `x.pem is a directory; name a file in it (EISDIR)`. */
 export function fileFault(file: string, error: unknown): string {
   const code = errorCode(error) ?? 'unknown error'
   return `${file} ${FAULTS.get(code) ?? 'cannot be read'} (${code})`
