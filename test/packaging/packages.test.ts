@@ -160,7 +160,7 @@ function assertOutputs(outputs: readonly string[]): void {
   assert.match(verified, /^CONTINUE\ntrue /)
   assert.match(diffed, /BREAKING/)
   assert.match(tools, /^BLOCK /)
-  assert.match(client, /^false REQUIRE_APPROVAL$/m)
+  assert.match(client, /^false BLOCK$/m)
   assert.match(readmes[0] ?? '', /^breaking \S+ /)
   assert.match(readmes[1] ?? '', /BREAKING/)
   assert.equal(readmes[2], 'UNJUDGED\n')
