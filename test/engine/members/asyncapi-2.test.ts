@@ -1,5 +1,5 @@
 /** The members of AsyncAPI 2.6 by its schema: what the change of each one is at the worst. Bindings are in the table of 3.0. */
-import { checkMembers, forPeople } from './run.ts'
+import { checkMembers, API_FOR_PEOPLE, forPeople } from './run.ts'
 
 const GRAMMAR = `
 contract: asyncapi id info=info servers=server{} defaultContentType channels=channel{} components=components tags=tag[] externalDocs=docs
@@ -149,42 +149,21 @@ checkMembers('AsyncAPI 2.6', {
   referable: 'server variable channel parameter message correlation scheme',
   closed: 'requirement',
   silent: {
+    ...API_FOR_PEOPLE,
     ...forPeople(`
       channel.description
-      contact.email
-      contact.name
-      contact.url
       contract.externalDocs
-      contract.info
       contract.tags
       correlation.description
-      docs.description
-      docs.url
-      info.contact
-      info.description
-      info.license
-      info.termsOfService
-      info.title
-      info.version
-      license.name
-      license.url
       message.description
       message.examples
       message.externalDocs
       message.summary
       message.tags
       message.title
-      operation.description
-      operation.externalDocs
-      operation.summary
       operation.tags
-      parameter.description
-      scheme.description
       server.description
       server.tags
-      tag.description
-      tag.externalDocs
-      tag.name
       variable.description
       variable.examples
     `),

@@ -2,7 +2,7 @@
  * The members of AsyncAPI 3.0 by its schema, and a document that has them all: what the change of each one is at the worst.
  * Settings of bindings and schemas have tables of their own. It is one file because the document is one, with every member.
  */
-import { checkMembers, forPeople } from './run.ts'
+import { checkMembers, API_FOR_PEOPLE, forPeople } from './run.ts'
 
 const GRAMMAR = `
 contract: asyncapi id info=info servers=server{} defaultContentType channels=channel{} operations=operation{} components=components
@@ -376,6 +376,7 @@ checkMembers('AsyncAPI 3.0', {
   referable: 'server variable channel parameter operation reply address message scheme tag docs bindings',
   closed: '',
   silent: {
+    ...API_FOR_PEOPLE,
     ...forPeople(`
       address.description
       channel.description
@@ -385,44 +386,22 @@ checkMembers('AsyncAPI 3.0', {
       channel.title
       components.externalDocs
       components.tags
-      contact.email
-      contact.name
-      contact.url
-      contract.info
-      docs.description
-      docs.url
-      info.contact
-      info.description
       info.externalDocs
-      info.license
       info.tags
-      info.termsOfService
-      info.title
-      info.version
-      license.name
-      license.url
       message.description
       message.examples
       message.externalDocs
       message.summary
       message.tags
       message.title
-      operation.description
-      operation.externalDocs
-      operation.summary
       operation.tags
       operation.title
-      parameter.description
       parameter.examples
-      scheme.description
       server.description
       server.externalDocs
       server.summary
       server.tags
       server.title
-      tag.description
-      tag.externalDocs
-      tag.name
       variable.description
       variable.examples
     `),

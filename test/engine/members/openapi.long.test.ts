@@ -1,7 +1,7 @@
 /** The members of OpenAPI 3.2: what the change of each one is at the worst. */
 import { isRecord } from '../../../engine/schema/located.ts'
 import { OPENAPI_DOCUMENT, OPENAPI_GRAMMAR } from './openapi.ts'
-import { checkMembers, forPeople, pruned, without, type Reasons } from './run.ts'
+import { checkMembers, API_FOR_PEOPLE, forPeople, pruned, without, type Reasons } from './run.ts'
 
 /** What OpenAPI 3.2 added to 3.1, and 3.1 to 3.0. */
 const ADDED_BY_32 = `
@@ -19,17 +19,12 @@ const GRAMMAR_30 = without(GRAMMAR_31, ADDED_BY_31)
 
 const TABLES: { readonly silent: Reasons; readonly harmless: Reasons } = {
   silent: {
+    ...API_FOR_PEOPLE,
     ...forPeople(`
       body.description
       components.examples
-      contact.email
-      contact.name
-      contact.url
       contract.externalDocs
-      contract.info
       contract.tags
-      docs.description
-      docs.url
       example.dataValue
       example.description
       example.externalValue
@@ -38,24 +33,12 @@ const TABLES: { readonly silent: Reasons; readonly harmless: Reasons } = {
       example.value
       header.description
       header.example
-      info.contact
-      info.description
-      info.license
       info.summary
-      info.termsOfService
-      info.title
-      info.version
       license.identifier
-      license.name
-      license.url
       link.description
       media.description
       media.example
       media.examples
-      operation.description
-      operation.externalDocs
-      operation.summary
-      parameter.description
       parameter.example
       parameter.examples
       path.description
@@ -67,13 +50,9 @@ const TABLES: { readonly silent: Reasons; readonly harmless: Reasons } = {
       schema.examples
       schema.externalDocs
       schema.title
-      scheme.description
       server.description
       server.name
-      tag.description
-      tag.externalDocs
       tag.kind
-      tag.name
       tag.parent
       tag.summary
       variable.description

@@ -91,6 +91,14 @@ export function forPeople(members: string): Reasons {
   )
 }
 
+/** Members that Swagger, OpenAPI and AsyncAPI have. */
+export const API_FOR_PEOPLE: Reasons = forPeople(`
+  contact.email contact.name contact.url contract.info docs.description docs.url
+  info.contact info.description info.license info.termsOfService info.title info.version license.name license.url
+  operation.description operation.externalDocs operation.summary parameter.description scheme.description
+  tag.description tag.externalDocs tag.name
+`)
+
 interface FormatMembers {
   readonly type: ArtifactType
   /** As `readGrammar` takes it. The first kind is that of the document. */

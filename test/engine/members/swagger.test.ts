@@ -1,5 +1,5 @@
 /** The members of Swagger 2.0: what the change of each one is at the worst. */
-import { checkMembers, forPeople } from './run.ts'
+import { checkMembers, API_FOR_PEOPLE, forPeople } from './run.ts'
 
 const GRAMMAR = `
 contract: swagger info=info host basePath schemes consumes produces paths=path{} definitions=schema{} parameters=parameter{} responses=response{} securityDefinitions=scheme{} security=requirement[] tags=tag[] externalDocs=docs
@@ -165,38 +165,17 @@ checkMembers('Swagger 2.0', {
   referable: 'path parameter response schema',
   closed: 'requirement',
   silent: {
+    ...API_FOR_PEOPLE,
     ...forPeople(`
-    contact.email
-    contact.name
-    contact.url
     contract.externalDocs
-    contract.info
     contract.tags
-    docs.description
-    docs.url
     header.description
-    info.contact
-    info.description
-    info.license
-    info.termsOfService
-    info.title
-    info.version
-    license.name
-    license.url
-    operation.description
-    operation.externalDocs
-    operation.summary
-    parameter.description
     response.description
     response.examples
     schema.description
     schema.example
     schema.externalDocs
     schema.title
-    scheme.description
-    tag.description
-    tag.externalDocs
-    tag.name
   `),
     'contract.swagger': 'Parts are compared by what they mean in their version. Another edition of 2.0 is read as 2.0.',
     'xml.prefix': 'Readers know a namespace by its address (Namespaces in XML 1.0 §2.1).',
