@@ -24,7 +24,7 @@ declare global {
 
 /**
  * The value of a JSON text that is read already. A number with more digits than a double keeps is no number there, but
- * `JSON.stringify` writes its digits. Use it only for what is written again. A reviver would take fifty times as long.
+ * `JSON.stringify` writes its digits. Use it only for what is written again. A reviver takes several times as long.
  */
 export function withWrittenNumbers(text: string, value: unknown): unknown {
   if (!LONG_NUMBER.test(text)) return value
