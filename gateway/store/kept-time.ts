@@ -18,7 +18,10 @@ interface KeptTimeDeps {
 /** A process that is killed loses at most so much. */
 const KEEP_MS = 5000
 
-/** Resolves when the clock is not behind the store. */
+/**
+ * Resolves when the clock is not behind the store. If the store fails, calls that are judged fail too, since nothing can be
+ * recorded; the time is kept at the first try that succeeds.
+ */
 export async function startKeptTime({ store, clock }: KeptTimeDeps): Promise<KeptTime> {
   const keep = async (): Promise<void> => {
     try {
