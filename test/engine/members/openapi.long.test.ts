@@ -1,7 +1,15 @@
 /** The members of OpenAPI 3.2: what the change of each one is at the worst. */
-import { isRecord } from '../../../engine/schema/located.ts'
 import { OPENAPI_DOCUMENT, OPENAPI_GRAMMAR } from './openapi.ts'
-import { checkMembers, API_FOR_PEOPLE, forPeople, pruned, without, type Reasons } from './run.ts'
+import {
+  checkMembers,
+  API_FOR_PEOPLE,
+  forPeople,
+  pruned,
+  reasonsFor,
+  withPartsInPlace,
+  without,
+  type Reasons,
+} from './run.ts'
 
 /** What OpenAPI 3.2 added to 3.1, and 3.1 to 3.0. */
 const ADDED_BY_32 = `
@@ -33,6 +41,7 @@ const TABLES: { readonly silent: Reasons; readonly harmless: Reasons } = {
       example.value
       header.description
       header.example
+      header.examples
       info.summary
       license.identifier
       link.description
@@ -60,6 +69,7 @@ const TABLES: { readonly silent: Reasons; readonly harmless: Reasons } = {
     'contract.openapi':
       'Parts are compared by what they mean in their version. An unknown edition of 3.x is read as the newest.',
     'contract.$self': 'It says where the contract is. References within the document lead where they led.',
+    'header.allowReserved': 'Fields are not percent-encoded; it is of the query (OpenAPI 3.1.1 §4.8.12.2.2).',
     'header.deprecated': 'Readers still get the header.',
     'scheme.bearerFormat': 'A hint on the form of a token that clients pass on as it is (OpenAPI 3.1.1 §4.8.27.1).',
     'scheme.deprecated': 'Clients are still admitted by it.',
@@ -77,27 +87,9 @@ const TABLES: { readonly silent: Reasons; readonly harmless: Reasons } = {
   },
 }
 
-/** A document whose components of kinds that its version does not have stand in place. */
-function withPartsInPlace(value: unknown, parts: ReadonlyMap<unknown, unknown>): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => withPartsInPlace(item, parts))
-  if (!isRecord(value)) return value
-  const part = parts.get(value['$ref'])
-  if (part !== undefined) return withPartsInPlace(part, parts)
-  return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, withPartsInPlace(held, parts)]))
-}
-
 const { mediaTypes, pathItems } = OPENAPI_DOCUMENT.components
 const MEDIA_TYPE = ['#/components/mediaTypes/M', mediaTypes.M] as const
 const PATH_ITEM = ['#/components/pathItems/I', pathItems.I] as const
-
-/** Reasons of the members that a version has. */
-function reasonsFor(grammar: string, reasons: Reasons): Reasons {
-  const isHeld = (member: string): boolean => {
-    const [kind = '', name = ''] = member.split('.')
-    return new RegExp(`^${kind}:.* ${name.replace('$', '\\$')}(?:[= ]|$)`, 'm').test(grammar)
-  }
-  return Object.fromEntries(Object.entries(reasons).filter(([member]) => isHeld(member)))
-}
 
 for (const [version, grammar, parts] of [
   ['3.2.0', OPENAPI_GRAMMAR, []],

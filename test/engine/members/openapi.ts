@@ -21,7 +21,7 @@ response: summary description headers=header{} content=media{} links=link{}
 callback: *=path
 example: summary description dataValue serializedValue value externalValue
 link: operationRef operationId parameters requestBody description server=server
-header: description required deprecated style explode schema=schema content=media{} example
+header: description required deprecated style explode allowReserved schema=schema content=media{} example examples=example{}
 tag: name summary description externalDocs=docs parent kind
 scheme: type description deprecated name in scheme bearerFormat flows=flows oauth2MetadataUrl openIdConnectUrl
 flows: implicit=flow password=flow clientCredentials=flow authorizationCode=flow deviceAuthorization=flow
@@ -115,10 +115,11 @@ export const OPENAPI_DOCUMENT = {
                 deprecated: false,
                 style: 'simple',
                 explode: false,
+                allowReserved: false,
                 schema: OBJ,
                 example: 'x',
               },
-              'X-C': { content: { 'application/json': { schema: OBJ } } },
+              'X-C': { content: { 'application/json': { schema: OBJ } }, examples: { e: { value: 1 } } },
             },
             content: {
               'application/json': { schema: { $ref: '#/components/schemas/S' }, example: 'x', description: 'd' },

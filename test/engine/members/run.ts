@@ -67,6 +67,15 @@ function prunedPart(value: unknown, form: string, grammar: Grammar): unknown {
   )
 }
 
+/** A document whose components of kinds that its version does not have stand in place. */
+export function withPartsInPlace(value: unknown, parts: ReadonlyMap<unknown, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => withPartsInPlace(item, parts))
+  if (!isRecord(value)) return value
+  const part = parts.get(value['$ref'])
+  if (part !== undefined) return withPartsInPlace(part, parts)
+  return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, withPartsInPlace(held, parts)]))
+}
+
 /** The same text, from kinds with their members and what they hold. The form `?` is the kind that a node states. */
 export function grammarText(kinds: ReadonlyMap<string, ReadonlyMap<string, string>>, root: string): string {
   const sorted = [...kinds].toSorted(([one], [other]) => Number(other === root) - Number(one === root))
@@ -80,6 +89,15 @@ export function grammarText(kinds: ReadonlyMap<string, ReadonlyMap<string, strin
 
 /** Why readers and callers do not need to know of a change. */
 export type Reasons = Readonly<Record<string, string>>
+
+/** Reasons of the members that a version has. */
+export function reasonsFor(grammar: string, reasons: Reasons): Reasons {
+  const isHeld = (member: string): boolean => {
+    const [kind = '', name = ''] = member.split('.')
+    return new RegExp(`^${kind}:.* ${name.replace('$', '\\$')}(?:[= ]|$)`, 'm').test(grammar)
+  }
+  return Object.fromEntries(Object.entries(reasons).filter(([member]) => isHeld(member)))
+}
 
 /** Names, texts and examples that no message shows. */
 export function forPeople(members: string): Reasons {
