@@ -26,6 +26,7 @@ import type { Located } from '../../schema/located.ts'
 import { OperationAttributes } from './attributes.ts'
 import { contractConsumers, type ContractConsumer } from './consumers.ts'
 import { compareInterface, versionStepOf } from './interface.ts'
+import { LinkTargets } from './link-targets.ts'
 import { walkOptionsOf } from '../options.ts'
 import { readSides, infoVersion } from '../sides.ts'
 import { reportDelta, reportUses } from './reported.ts'
@@ -71,6 +72,7 @@ export function compareOpenApi(
     schemas,
     attributes,
     security: readSecuritySchemes(base.contract, head.contract),
+    links: { base: new LinkTargets(base.contract), head: new LinkTargets(head.contract) },
     added: new Set(),
     add: (delta) => reportDelta(delta, report),
     use: (site, ...pair) => void uses.push({ ...site, pair: schemas.compare(...pair) }),

@@ -1,8 +1,5 @@
-/** The header fields and links of one response. */
-import { membersAt } from '../../contracts/openapi/contract.ts'
+/** The header fields of one response. */
 import { contentOf, type Header, type Response } from '../../contracts/openapi/payloads.ts'
-import { isEqual } from '../../schema/equality.ts'
-import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import { anySchema, writingChange } from './serialization.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
@@ -64,30 +61,4 @@ function compareHeader(walk: OperationWalk, base: Header, head: Header, status: 
     parameter: null,
   }
   walk.use(use, base.schema ?? anySchema(base.located), head.schema ?? anySchema(located))
-}
-
-export function compareLinks(walk: Walk, base: Response, head: Response): void {
-  const { status } = head
-  const { added, removed, kept } = matchByKey(
-    membersAt(base.located, 'links'),
-    membersAt(head.located, 'links'),
-    ([name]) => name,
-  )
-  for (const [name, located] of removed) {
-    reportRemoved(walk, 'link', { name, status, action: 'removed' }, { located, before: name })
-  }
-  for (const [name, located] of added) {
-    reportAdded(walk, 'link', { name, status, action: 'added' }, { located, after: name })
-  }
-  for (const [[name, one], [, other]] of kept) {
-    const [before, after] = [walk.base.documents.follow(one)?.value, walk.head.documents.follow(other)?.value]
-    if (isEqual(linkOf(before), linkOf(after))) continue
-    reportChanged(walk, 'link', { name, status, action: 'changed' }, { located: other, before, after })
-  }
-}
-
-function linkOf(value: unknown): unknown {
-  if (!isRecord(value)) return value
-  const { operationId, operationRef, parameters, requestBody, server } = value
-  return { operationId, operationRef, parameters, requestBody, server }
 }

@@ -2,7 +2,8 @@
 import { effectiveBody, responsesOf, type Response } from '../../contracts/openapi/payloads.ts'
 import { matchByKey } from '../match.ts'
 import { compareContent } from './content.ts'
-import { compareHeaders, compareLinks } from './headers.ts'
+import { compareHeaders } from './headers.ts'
+import { compareLinks } from './links.ts'
 import { reportChanged } from './delta.ts'
 import type { OperationSide, OperationWalk, PayloadPlace } from './walk.ts'
 

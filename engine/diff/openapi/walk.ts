@@ -10,8 +10,10 @@ import type { SitePair } from '../../schema/sites.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { JsonRecord, Located } from '../../schema/located.ts'
 import type { Alternative } from '../security.ts'
+import type { Sides } from '../sides.ts'
 import type { OperationAttributes } from './attributes.ts'
 import type { MessageExchange } from './exchange.ts'
+import type { LinkTargets } from './link-targets.ts'
 import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts'
 
 /** A change of a contract outside its schemas. */
@@ -52,6 +54,7 @@ export interface Walk {
   readonly schemas: SchemaComparison
   readonly attributes: OperationAttributes
   readonly security: SecuritySchemes
+  readonly links: Sides<LinkTargets>
   /** Pointers of the paths, operations and webhooks that only the head has. Filled while they are compared. */
   readonly added: Set<string>
   add<Change extends OpenApiChange>(delta: ContractDelta<Change>): void

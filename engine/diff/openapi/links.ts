@@ -1,0 +1,51 @@
+/** The links of one response. */
+import { membersAt } from '../../contracts/openapi/contract.ts'
+import type { Response } from '../../contracts/openapi/payloads.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { isRecord, type Located } from '../../schema/located.ts'
+import { matchByKey } from '../match.ts'
+import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
+import type { Walk } from './walk.ts'
+
+export function compareLinks(walk: Walk, base: Response, head: Response): void {
+  const { status } = head
+  const { added, removed, kept } = matchByKey(
+    membersAt(base.located, 'links'),
+    membersAt(head.located, 'links'),
+    ([name]) => name,
+  )
+  for (const [name, located] of removed) {
+    reportRemoved(walk, 'link', { name, status, action: 'removed' }, { located, before: name })
+  }
+  for (const [name, located] of added) {
+    reportAdded(walk, 'link', { name, status, action: 'added' }, { located, after: name })
+  }
+  for (const [[name, one], [, other]] of kept) {
+    const [before, after] = [walk.base.documents.follow(one), walk.head.documents.follow(other)]
+    const isKept = isEqual(callOf(before), callOf(after)) && !leadsElsewhere(walk, before, after)
+    if (isKept) continue
+    const quoted = { before: before?.value, after: after?.value }
+    reportChanged(walk, 'link', { name, status, action: 'changed' }, { located: other, ...quoted })
+  }
+}
+
+/** What a link says of the call, without the operation. */
+function callOf(link: Located | null): unknown {
+  if (!isRecord(link?.value)) return link?.value
+  const { parameters, requestBody, server } = link.value
+  return { parameters, requestBody, server }
+}
+
+/** An operation of the base that the head does not have at its path is reported as removed. */
+function leadsElsewhere({ links }: Walk, base: Located | null, head: Located | null): boolean {
+  const [before, after] = [links.base.targetOf(base), links.head.targetOf(head)]
+  const isSameText = isEqual(targetText(base), targetText(head))
+  if (before === null) return !isSameText
+  return before !== after && (!isSameText || links.head.has(before))
+}
+
+function targetText(link: Located | null): unknown {
+  if (!isRecord(link?.value)) return null
+  const { operationId, operationRef } = link.value
+  return { operationId, operationRef }
+}
