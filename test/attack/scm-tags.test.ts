@@ -1,4 +1,4 @@
-/** The tag of a release: who moves it publishes another commit by its name, and who deletes it takes the release away. */
+/** The tag of a release: who moves it, or deletes it and makes it again, publishes another commit by its name. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AFTER, asked, BEFORE, scmScene, type SceneOptions, type ScmScene } from '../fakes/scm-proxy.ts'
@@ -75,20 +75,58 @@ const REMOVALS: readonly Attempt[] = [
   ['github', 'DELETE', `${REFS}/TAGS/v1`],
   ['github', 'DELETE', `${REFS}/refs/tags/v1`],
   ['github', 'POST', '/graphql', mutation('deleteRef', '{refId: "TAG_v1"}')],
+  ['github', 'POST', '/graphql', mutation('deleteRef', '{refId: "REF_main"}')],
+  ['github', 'DELETE', `${REFS}/heads/main`],
+  ['github', 'DELETE', `${REFS}/heads/release/1`],
+  ['github', 'DELETE', `${REFS}/Heads/Main`],
   ['gitlab', 'DELETE', `${PROJECT}/repository/tags/v1`],
   ['gitlab', 'DELETE', `${PROJECT}/repository/tags/rel%2F1`],
-  ['gitlab', 'POST', `${PROJECT}/repository/tags/v1/release`, { description: 'x' }],
+  ['gitlab', 'DELETE', `${PROJECT}/repository/tags/v1.json`],
+  ['gitlab', 'DELETE', `${PROJECT}/repository/branches/main`],
+  ['gitlab', 'DELETE', `${PROJECT}/repository/branches/release%2F1`],
+  ['gitlab', 'DELETE', `${PROJECT}/repository/merged_branches`],
+  ['gitlab', 'POST', '/api/graphql', mutation('branchDelete', '{projectPath: "acme/pets", name: "main"}')],
+  ['gitlab', 'POST', '/api/graphql', mutation('tagDelete', '{projectPath: "acme/pets", tagName: "v1"}')],
   ['bitbucket', 'DELETE', `${SLUG}/refs/tags/v1`],
   ['bitbucket', 'DELETE', `${SLUG}/refs/tags/rel/1`],
+  ['bitbucket', 'DELETE', `${SLUG}/refs/branches/main`],
+  ['bitbucket', 'DELETE', `${SLUG}/refs/branches/release/1`],
 ]
 
+// A receipt for it would free the name, and what is made by that name next has nothing to be compared with.
 for (const [platform, method, path, body] of REMOVALS)
-  test(`${platform}: ${method} ${path} ${JSON.stringify(body ?? '')} takes a receipt for publish`, async (t) => {
+  test(`${platform}: ${method} ${path} ${JSON.stringify(body ?? '')} is refused`, async (t) => {
+    const scene = await taggedScene(t, platform)
+    const answer = await scene.send(method, path, body)
+    const refusal: unknown = await answer.json()
+    assert.equal(at(refusal, 'receipt_required'), undefined)
+    assert.match(String(at(refusal, 'message')), /is not deleted here|which branches this deletes|use the REST API/)
+    assert.deepEqual([answer.status, scene.server.effects], [403, []])
+  })
+
+const RECEIPTS: readonly (readonly [...Attempt, operation: string])[] = [
+  ['gitlab', 'POST', `${PROJECT}/repository/tags/v1/release`, { description: 'x' }, 'publish'],
+  ['gitlab', 'PUT', `${PROJECT}/repository/branches/main/unprotect`, undefined, 'administer'],
+]
+
+for (const [platform, method, path, body, operation] of RECEIPTS)
+  test(`${platform}: ${method} ${path} takes a receipt for ${operation}`, async (t) => {
     const scene = await taggedScene(t, platform)
     const answer = await scene.send(method, path, body)
     const context = at(await answer.json(), 'receipt_required', 'context')
-    assert.deepEqual([answer.status, at(context, 'operation'), scene.server.effects], [403, 'publish', []])
+    assert.deepEqual([answer.status, at(context, 'operation'), scene.server.effects], [403, operation, []])
   })
+
+test('gitlab: a receipt for a request does not cover another method that its form names', async (t) => {
+  const scene = await taggedScene(t, 'gitlab')
+  for (const path of ['repository/branches/main', 'repository/tags/v1', 'variables/TOKEN', 'hooks/1']) {
+    const answer = await scene.send('POST', `${PROJECT}/${path}`, '_method=delete', {
+      'content-type': 'application/x-www-form-urlencoded',
+    })
+    assert.match(await answer.text(), /names another method/)
+    assert.deepEqual([answer.status, scene.server.effects], [403, []])
+  }
+})
 
 const PASSING: readonly Attempt[] = [
   ['github', 'POST', REFS, { ref: 'refs/tags/v2', sha: NEW }],
@@ -119,18 +157,33 @@ test('tags that the route does not protect move and go', async (t) => {
 const pktLine = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
 const command = (from: string, to: string, ref: string) => `${pktLine(`${from} ${to} ${ref}\0report-status`)}0000PACK`
 
-/** By `scm.push`; null: it passes. */
-const PUSHES: readonly (readonly [what: string, body: string, receipt: string | null])[] = [
+/** By `scm.push`: a pattern of the target that a receipt names; null: it passes; false: no receipt is taken. */
+const PUSHES: readonly (readonly [what: string, body: string, receipt: string | null | false])[] = [
   ['a new tag', command(ZERO, NEW, 'refs/tags/v2'), null],
   ['a tag that moves', command(NEW, '3'.repeat(40), 'refs/tags/v1'), 'pets@tag:v1'],
-  ['a tag that goes', command(NEW, ZERO, 'refs/tags/v1'), 'pets@tag:v1'],
-  ['a tag in other letters', command(NEW, ZERO, 'refs/Tags/v1'), 'pets@tag:v1'],
+  ['a tag in other letters', command(NEW, '3'.repeat(40), 'refs/Tags/v1'), 'pets@tag:v1'],
+  ['a tag that goes', command(NEW, ZERO, 'refs/tags/v1'), false],
+  ['a tag that goes, in other letters', command(NEW, ZERO, 'refs/Tags/v1'), false],
+  ['a protected branch that goes', command(NEW, ZERO, 'refs/heads/release/1'), false],
+  ['another branch that goes', command(NEW, ZERO, 'refs/heads/topic'), null],
   ['a branch with the name of a tag', command(NEW, ZERO, 'refs/heads/tags/v1'), null],
   ['a ref of another kind', command(NEW, ZERO, 'refs/notes/commits'), null],
 ]
 
+for (const platform of ['github', 'gitlab', 'bitbucket'] as const)
+  test(`git push at ${platform}: a protected branch or tag goes by no receipt`, async (t) => {
+    const scene = await taggedScene(t, platform, { scm: { push: 'receipt' } })
+    for (const ref of ['refs/tags/v1', 'refs/heads/main']) {
+      const answer = await scene.send('POST', '/acme/pets.git/git-receive-pack', command(NEW, ZERO, ref), {
+        'content-type': 'application/x-git-receive-pack-request',
+      })
+      assert.match(await answer.text(), /is not deleted here/)
+      assert.equal(answer.status, 403)
+    }
+  })
+
 for (const [what, body, receipt] of PUSHES)
-  test(`git push: ${what} ${receipt === null ? 'passes' : 'is refused, or takes a receipt'}`, async (t) => {
+  test(`git push: ${what} ${receipt === null ? 'passes' : receipt === false ? 'is refused' : 'is refused, or takes a receipt'}`, async (t) => {
     for (const push of ['deny', 'receipt', 'pass']) {
       const scene = await taggedScene(t, 'github', { scm: { push } })
       const answer = await scene.send('POST', '/acme/pets.git/git-receive-pack', body, {
@@ -140,6 +193,8 @@ for (const [what, body, receipt] of PUSHES)
       const passes = receipt === null || push === 'pass'
       // The fake platform knows no pushes.
       assert.equal(answer.status, passes ? 404 : 403, `${push} ${text}`)
-      if (!passes) assert.match(text, push === 'deny' ? /the tag v1/ : new RegExp(receipt))
+      if (passes) continue
+      if (receipt === false) assert.match(text, /is not deleted here/)
+      else assert.match(text, push === 'deny' ? /the tag v1/ : new RegExp(receipt))
     }
   })

@@ -16,7 +16,7 @@ import { bodyMembers, branchOf, queryMembers, removed, requiredText, statesOnly,
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import { createEndpointTable, pathText } from '../scm/endpoints.ts'
 import {
-  tagRemoval,
+  refRemoval,
   type Intents,
   type LocatedRepository,
   type ScmCall,
@@ -45,7 +45,16 @@ export const BITBUCKET_ROWS: readonly ScmRow[] = [
       return [{ kind: 'move_branch', repository, branch, commit }]
     },
   },
-  { path: ['refs', 'tags', '*tag'], because: 'it takes a tag away', intents: tagRemoval },
+  {
+    path: ['refs', 'branches', '*name'],
+    because: 'it may delete a protected branch',
+    intents: refRemoval('heads', 'administer'),
+  },
+  {
+    path: ['refs', 'tags', '*name'],
+    because: 'it may delete a protected tag',
+    intents: refRemoval('tags', 'publish'),
+  },
   { path: ['src'], because: 'it may commit to a protected branch', intents: unreachable },
   { path: [], because: 'it may change the main branch, or who reaches the repository', intents: bitbucketSettings },
 ]

@@ -10,20 +10,13 @@ import { ScmError } from '../../scm/scm-error.ts'
 import type { ScmTransport } from '../../scm/transport.ts'
 import type { Action } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
-import {
-  isProtected,
-  isProtectedTag,
-  passingScmCall,
-  refusedScmCall,
-  ScmAction,
-  transportFor,
-  type ScmDeps,
-} from '../scm/action.ts'
+import { isProtected, passingScmCall, refusedScmCall, ScmAction, transportFor, type ScmDeps } from '../scm/action.ts'
 import { mutationsOf, type Called } from '../scm/graphql.ts'
 import { GITHUB_MUTATIONS } from './mutations.ts'
 import { receiptOf, mutationCheck } from '../scm/mutations.ts'
 import { receiptAction } from '../scm/receipt.ts'
 import { sourceUpdate } from '../scm/table.ts'
+import { refuseRemoval } from '../scm/removal.ts'
 import { refuseMergeBefore, refuseUnknownRun } from './deployments.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import {
@@ -238,7 +231,8 @@ export async function recogniseGithubGraphql(
       await sourceUpdate(call, createGithubClient(transportAt(prefix), repository), number)
     }
     const receipts = called.filter(({ name: one }) => !Object.hasOwn(MUTATIONS, one) && !CHECKED.has(one))
-    const untagged = await tagRemovals(call, called, createNodes(transportAt(root)))
+    for (const { input } of called.filter((one) => one.name === REF_REMOVAL))
+      refuseRemoval(call, (await createNodes(transportAt(root)).ref(requiredText(input, 'refId'))).ref)
     const checks = receipts.flatMap((one) => {
       const operation = receiptOf(one, GITHUB_MUTATIONS, {
         platform: 'scm_a',
@@ -246,7 +240,6 @@ export async function recogniseGithubGraphql(
       })
       return operation === null ? [] : [mutationCheck('github', one, operation)]
     })
-    checks.push(...untagged.map((one) => mutationCheck('github', one, 'publish')))
     if (judged.length === 0) return checks.length === 0 ? passingScmCall(name) : receiptAction(name, checks)
     if (checks.length > 0)
       throw new UnreadableIntent(
@@ -289,16 +282,6 @@ function refuseLinked(call: Call<ScmRoute>, called: readonly Called[]): void {
     throw new UnreadableIntent(
       'createLinkedBranch is not supported here; use createRef for a protected branch instead.',
     )
-}
-
-/** Of protected tags. A branch that is gone leaves no contract in it to judge. */
-async function tagRemovals(call: Call<ScmRoute>, called: readonly Called[], nodes: Nodes): Promise<readonly Called[]> {
-  const found: Called[] = []
-  for (const one of called.filter(({ name }) => name === REF_REMOVAL)) {
-    const tag = tagOf((await nodes.ref(requiredText(one.input, 'refId'))).ref)
-    if (tag !== null && isProtectedTag(call, tag)) found.push(one)
-  }
-  return found
 }
 
 function refuseUnpinned({ route }: Call<ScmRoute>, judged: readonly Called[]): void {

@@ -9,6 +9,7 @@ import { at, optionalTextAt } from '../../scm/members.ts'
 import type { Recogniser } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { GITHUB_ELSEWHERE, GITHUB_REPOSITORY } from './endpoints.ts'
+import { refuseRemoval } from '../scm/removal.ts'
 import { refuseMergeBefore, refuseUnknownRun } from './deployments.ts'
 import { recogniseGithubGraphql } from './graphql.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
@@ -78,7 +79,7 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
   { path: ['git', 'refs'], because: 'it may make a protected branch', intents: refCreation },
   {
     path: ['git', 'refs', '*ref'],
-    because: 'it may move a protected branch or tag, or delete such a tag',
+    because: 'it may move or delete a protected branch or tag',
     intents: refUpdate,
   },
   { path: ['branches', ':branch', 'rename'], because: 'it may move a protected branch', intents: rename },
@@ -153,14 +154,15 @@ const RELEASE_TEXTS: ReadonlySet<string> = new Set(['name', 'body', 'discussion_
 
 function refUpdate({ call, repository, names, parameters }: ScmCall): Intents {
   const ref = `refs/${(names['ref'] ?? '').replace(/^(?:refs\/)+/i, '')}`
+  if (call.method === 'DELETE') {
+    refuseRemoval(call, ref)
+    return []
+  }
   const tag = tagOf(ref)
   if (tag !== null && isProtectedTag(call, tag))
-    return call.method === 'DELETE'
-      ? 'publish'
-      : [{ kind: 'move_tag', repository, tag, commit: requiredText(parameters, 'sha') }]
+    return [{ kind: 'move_tag', repository, tag, commit: requiredText(parameters, 'sha') }]
   const branch = branchOf(ref)
-  // Deleting a branch leaves no contract in it to judge.
-  if (call.method === 'DELETE' || branch === null || !isProtected(call, branch)) return []
+  if (branch === null || !isProtected(call, branch)) return []
   return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]
 }
 

@@ -13,11 +13,14 @@ import { GITLAB_MUTATIONS } from './mutations.ts'
 import { receiptOf, mutationCheck } from '../scm/mutations.ts'
 import { receiptAction } from '../scm/receipt.ts'
 import { requestParameters, requiredText, statesOnly, textOfParameter, type Parameters } from '../scm/request.ts'
+import { splitNames } from '../scm/name-list.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
 const MERGE = 'mergeRequestAccept'
-/** They change a branch or release in a form that is not supported; the REST API does the same. */
-const UNREAD: ReadonlySet<string> = new Set(['commitCreate', 'createBranch', 'projectSyncFork', 'releaseCreate'])
+/** They change a branch, tag or release in a form that is not supported; the REST API does the same. */
+const UNREAD: ReadonlySet<string> = new Set(
+  splitNames('commitCreate createBranch branchDelete tagDelete projectSyncFork releaseCreate'),
+)
 
 /** @param segments of the path, which ends with that of the GraphQL API */
 export async function recogniseGitlabGraphql(
@@ -98,7 +101,7 @@ function requestsIn(call: Call<ScmRoute>): readonly Parameters[] {
 function mergesIn(called: readonly Called[]): readonly MergeIntent[] {
   if (called.some(({ name }) => name !== MERGE))
     throw new UnreadableIntent(
-      'over GraphQL only merges are supported (mergeRequestAccept, alone in its request); use the REST API for commits, branches, releases and comments that merge.',
+      'over GraphQL only merges are supported (mergeRequestAccept, alone in its request); use the REST API for commits, branches, tags, releases and comments that merge.',
     )
   return called.map(mergeOf)
 }

@@ -81,7 +81,7 @@ const GROUPS: readonly MutationGroup[] = [
     mutations: splitNames(
       'branchRuleCreate branchRuleDelete branchRuleUpdate branchRuleApprovalProjectRuleCreate',
       'branchRuleApprovalProjectRuleDelete branchRuleApprovalProjectRuleUpdate branchRuleSquashOptionUpdate',
-      'projectSettingsUpdate projectCiCdSettingsUpdate importSourceUserReassign branchDelete',
+      'projectSettingsUpdate projectCiCdSettingsUpdate importSourceUserReassign',
     ),
   },
 ]

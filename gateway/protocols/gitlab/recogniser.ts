@@ -29,7 +29,7 @@ import {
   requestNumber,
 } from '../scm/request.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
-import { sourceUpdate, tagRemoval, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
+import { refRemoval, sourceUpdate, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
 import { splitNames } from '../scm/name-list.ts'
 import { refuseBotCommands, refuseCommands } from '../scm/text-commands.ts'
 
@@ -64,7 +64,17 @@ export const GITLAB_ROWS: readonly ScmRow[] = [
   { path: ['repository', 'submodules', '*path'], because: 'it may commit to a protected branch', intents: copy },
   { path: ['repository', 'changelog'], because: 'it may commit to a protected branch', intents: changelog },
   { path: ['repository', 'branches'], because: 'it may make a protected branch', intents: branchCreation },
-  { path: ['repository', 'tags', '*tag'], because: 'it takes a tag away', intents: tagRemoval },
+  {
+    path: ['repository', 'branches', '*name'],
+    because: 'it may delete a protected branch, or change its protection',
+    intents: refRemoval('heads', 'administer'),
+  },
+  { path: ['repository', 'merged_branches'], because: 'it may delete protected branches', intents: mergedBranches },
+  {
+    path: ['repository', 'tags', '*name'],
+    because: 'it may delete a protected tag, or publish its release',
+    intents: refRemoval('tags', 'publish'),
+  },
   { path: ['mirror', 'pull'], because: 'it may bring commits to a protected branch', intents: mirror },
   { path: [], because: 'it may change the default branch, or who reaches the project', intents: gitlabSettings },
   {
@@ -229,6 +239,13 @@ function copy({ call, parameters }: ScmCall): readonly ScmIntent[] {
 function branchIn(parameters: Parameters): string | null {
   const branch = textOfParameter(parameters, 'branch') ?? textOfParameter(parameters, 'branch_name')
   return branch === null ? null : branchOf(branch)
+}
+
+/** All that are merged and not protected at the platform, whatever the route protects. */
+function mergedBranches(): Intents {
+  throw new UnreadableIntent(
+    'which branches this deletes is not stated, and a protected one may be among them; name each.',
+  )
 }
 
 /** By number or by path; a path has a group before the name. */

@@ -13,6 +13,7 @@ import { branchOf, tagOf } from './request.ts'
 import { quickActionsIn } from './quick-actions.ts'
 import { literalReadings, singleSegments, splitSegments } from '../../routing/path-reading.ts'
 import { refusalText } from '../common/refusal.ts'
+import { NAME_STAYS } from './removal.ts'
 import { splitNames } from './name-list.ts'
 import { botCommandIn } from './text-commands.ts'
 
@@ -50,6 +51,8 @@ export function recognisePush(call: Call<ScmRoute>, host: string): Action {
   const landing = options.find((option) => !isHarmless(option))
   const guarded = landing === undefined ? refs.filter((ref) => isGuarded(call, ref)) : refs
   if (guarded.length === 0 && landing === undefined) return passingScmCall(name)
+  const removed = guarded.find(({ isRemoved }) => isRemoved)
+  if (removed !== undefined) return stopped(call, name, `${NAME_STAYS} (${removed.name})`)
   // A receipt names a branch.
   if (push === 'deny' || guarded.length === 0) return stopped(call, name, whyDenied(guarded, landing))
   return receiptedPush(
@@ -69,7 +72,7 @@ function whyDenied(guarded: readonly PushedRef[], landing: string | undefined): 
     guarded.flatMap((ref) => (ref.kind === kind ? [ref.name] : [])).join(', '),
   )
   return branches === ''
-    ? `it moves or deletes the tag ${tags}, which the API does (routes[].scm.push, routes[].scm.protected_tags)`
+    ? `it moves the tag ${tags}, which the API does (routes[].scm.push, routes[].scm.protected_tags)`
     : `${branches} is reached by a merge request only (routes[].scm.push)`
 }
 
@@ -145,15 +148,16 @@ function isHarmless(option: string): boolean {
 }
 
 /** Letters of any case: `refs/Heads/main` is `refs/heads/main` on a file system that ignores case. */
-const COMMAND = /^([0-9a-f]{40}|[0-9a-f]{64}) (?:[0-9a-f]{40}|[0-9a-f]{64}) (refs\/[^\0\n]*)/i
+const COMMAND = /^([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) (refs\/[^\0\n]*)/i
 
 interface PushedRef {
   readonly kind: 'branch' | 'tag'
   readonly name: string
+  readonly isRemoved: boolean
 }
 
 interface PushCommands {
-  /** Branches that the push would move, and tags that are there already. */
+  /** Branches that the push would move or delete, and tags that are there already. */
   readonly refs: readonly PushedRef[]
   readonly options: readonly string[]
 }
@@ -168,7 +172,7 @@ function commandsOf({ body, headers }: Call<ScmRoute>): PushCommands | null {
   const refs: PushedRef[] = []
   for (const line of commands.lines) {
     const found = COMMAND.exec(line)
-    if (found !== null) refs.push(...pushedRefs(found[2] ?? '', /^0+$/.test(found[1] ?? '')))
+    if (found !== null) refs.push(...pushedRefs(found))
     else if (!line.startsWith('shallow ')) return null
   }
   const options = isPackOrEnd(body, commands.end) ? { lines: [], end: commands.end } : linesFrom(body, commands.end)
@@ -176,13 +180,16 @@ function commandsOf({ body, headers }: Call<ScmRoute>): PushCommands | null {
   return { refs, options: options.lines.map((line) => line.replace(/\n$/, '')) }
 }
 
-/** @param isNew what the push states; the server refuses it where the ref is there (gitprotocol-pack, old-id) */
-function pushedRefs(ref: string, isNew: boolean): readonly PushedRef[] {
+/** Whether a tag is new is what the push states: the server refuses that where the ref is there (gitprotocol-pack, old-id). */
+function pushedRefs([, before = '', after = '', ref = '']: RegExpExecArray): readonly PushedRef[] {
+  const isRemoved = NO_COMMIT.test(after)
   const branch = branchOf(ref)
-  if (branch !== null) return [{ kind: 'branch', name: branch }]
+  if (branch !== null) return [{ kind: 'branch', name: branch, isRemoved }]
   const tag = tagOf(ref)
-  return tag === null || isNew ? [] : [{ kind: 'tag', name: tag }]
+  return tag === null || NO_COMMIT.test(before) ? [] : [{ kind: 'tag', name: tag, isRemoved }]
 }
+
+const NO_COMMIT = /^0+$/
 
 function isPackOrEnd(body: Buffer, at: number): boolean {
   return at === body.length || body.toString('latin1', at, at + 4) === 'PACK'

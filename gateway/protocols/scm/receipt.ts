@@ -6,6 +6,7 @@ import type { Call } from '../../calls/call.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { ReceiptOperation } from './endpoints.ts'
 import { UnreadableIntent } from './intent.ts'
+import { overridesMethodInBody } from './request.ts'
 
 interface ReceiptedCall {
   /** As targets begin. */
@@ -22,6 +23,8 @@ const MAX_TARGET = 200
 
 /** @throws UnreadableIntent where no receipt can name it */
 export function receipted(call: Call<ScmRoute>, { name, operation, segments, because }: ReceiptedCall): JudgedAction {
+  if (overridesMethodInBody(call))
+    throw new UnreadableIntent('its body names another method, so no receipt for this one covers it.')
   const path = `${call.method} /${segments.map(encodeURIComponent).join('/')}`
   const target = `${name}:${path}`
   if (target.length > MAX_TARGET) throw new UnreadableIntent('its path is too long for a receipt to name it.')

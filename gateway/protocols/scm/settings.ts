@@ -22,17 +22,17 @@ const ScmSection = strict(
         'releases/**',
       ],
       description:
-        'Branches (globs) that files may reach by a judged merge only: direct writes to them are judged as merges, and pushes go by `push`. Name your default branch here.',
+        'Branches (globs) that files may reach by a judged merge only: direct writes to them are judged as merges, and pushes go by `push`. They are not deleted. Name your default branch here.',
     }),
     protected_tags: Type.Array(Type.String({ minLength: 1 }), {
       default: ['**'],
       description:
-        'Tags (globs) that releases and deployments depend on. Moving one is judged. Deleting one needs a receipt for publish. A new tag passes. Pushes: see `push`.',
+        'Tags (globs) that releases and deployments depend on. Moving one is judged. Deleting one is refused, because it could be made again at another commit. A new tag passes. Pushes: see `push`.',
     }),
     push: Type.Union([Type.Literal('deny'), Type.Literal('receipt'), Type.Literal('pass')], {
       default: 'deny',
       description:
-        'git push over HTTP that moves a protected branch or tag. deny: refused. receipt: forwarded with a receipt for operation push. pass: forwarded unjudged, which bypasses every merge.',
+        'git push over HTTP that moves a protected branch or tag. deny: refused. receipt: forwarded with a receipt for operation push. pass: forwarded unjudged, which bypasses every merge. One that deletes such a branch or tag is refused unless pass.',
     }),
     auto_merge: Type.Union([Type.Literal('deny'), Type.Literal('judge')], {
       default: 'deny',

@@ -9,7 +9,6 @@ import type { ScmClient } from '../../scm/platform.ts'
 import { ScmError } from '../../scm/scm-error.ts'
 import {
   isProtected,
-  isProtectedTag,
   passingScmCall,
   refusedScmCall,
   ScmAction,
@@ -26,6 +25,7 @@ import { refuseOwnCheck } from './own-check.ts'
 import { refuseCommands } from './text-commands.ts'
 import { callName, isRead, matchSegments } from '../common/request-line.ts'
 import { mayBeForm, overridesMethod } from '../common/method-override.ts'
+import { refuseRemoval } from './removal.ts'
 import { receipted } from './receipt.ts'
 import { overridesMethodInBody, requestParameters, type Parameters } from './request.ts'
 
@@ -264,9 +264,13 @@ async function allIntents(
   return [...found.values()]
 }
 
-/** `['refs', 'tags', '*tag']`: only a new tag passes, and that is made elsewhere. */
-export function tagRemoval({ call, names }: ScmCall): Intents {
-  return isProtectedTag(call, names['tag'] ?? '') ? 'publish' : []
+/** `['branches', '*name']`: the paths of single refs, of which other methods change the rules. */
+export function refRemoval(kind: 'heads' | 'tags', otherwise: Exclude<Intents, readonly unknown[]>) {
+  return ({ call, names }: ScmCall): Intents => {
+    if (call.method !== 'DELETE') return otherwise
+    refuseRemoval(call, `refs/${kind}/${names['name'] ?? ''}`)
+    return []
+  }
 }
 
 /**
