@@ -39,7 +39,7 @@ async function scene(t: TestContext, route: object = {}, config: object = {}) {
 }
 
 test('a first version and one that adds go out, one that takes an operation away does not, and npm says why', async (t) => {
-  const { npm, direct } = await scene(t)
+  const { npm, direct, gateway } = await scene(t)
   const first = await npm.publish('@acme/pets', '1.0.0', ONE, '--access=public')
   assert.equal(first.code, 0, first.output)
   const wider = await npm.publish('@acme/pets', '1.1.0', BOTH, '--access=public')
@@ -49,6 +49,10 @@ test('a first version and one that adds go out, one that takes an operation away
   assert.match(narrower.output, /E403/)
   assert.match(narrower.output, /PREFLIGHT_STOP: Preflight stopped publish npm:@acme\/pets@1\.2\.0/)
   assert.match(narrower.output, /API_PATH_REMOVED|API_REMOVED/)
+  // npm hides what looks like a UUID, and whoever is on call looks for this one.
+  const [, id = ''] = /Correlation id \(after the underscore\): _(\S+)/.exec(narrower.output) ?? []
+  const found = await run(['ledger', 'calls', '--correlation-id', id, '--data-dir', gateway.dataDir])
+  assert.match(found.stdout, /npm:@acme\/pets@1\.2\.0/)
   const versions = await direct.run('view', '@acme/pets', 'versions', '--json')
   assert.deepEqual(JSON.parse(versions.output), ['1.0.0', '1.1.0'])
 })

@@ -105,6 +105,6 @@ test('a registry that cannot be reached: npm prints why', async (t) => {
   const id = answer.headers.get('x-correlation-id')
   assert.equal(
     at(await answer.json(), 'error'),
-    `UPSTREAM_UNREACHABLE: The upstream cannot be reached. | Correlation id: ${id}`,
+    `UPSTREAM_UNREACHABLE: The upstream cannot be reached. | Correlation id (after the underscore): _${id}`,
   )
 })
