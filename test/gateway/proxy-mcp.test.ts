@@ -93,7 +93,7 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const) {
       assert.match(textOf(stopped), /What to do next:\n- Ask the owner of the tool\./)
       // Nothing in the hands of the caller brings the call through.
       assert.match(textOf(stopped), /review and accept the new contract\.\n.*Do not repeat it before the new contract/)
-      assert.match(textOf(stopped), /[.…] The upstream offers another contract/)
+      assert.match(textOf(stopped), /[.…] The contract is now another one than the baseline/)
       assert.equal(at(stopped.structuredContent, 'error'), 'PREFLIGHT_STOP')
       assert.equal(at(stopped.structuredContent, 'decision_result', 'execution_action'), 'STOP')
       assert.notEqual(untouched.isError, true)

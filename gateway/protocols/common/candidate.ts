@@ -50,7 +50,7 @@ export function candidateNotice(
 export function candidateText({ baseline, digest, accept }: CandidateNotice): string {
   const { method, path, body } = accept.api
   return (
-    `The upstream offers another contract than the baseline of ${baseline}: the candidate ${digest}. ` +
+    `The contract is now another one than the baseline of ${baseline}: the candidate ${digest}. ` +
     `An approver accepts it, where the policy allows, with \`${accept.command}\` or ${method} ${path} ${JSON.stringify(body)}.`
   )
 }

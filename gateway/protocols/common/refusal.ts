@@ -61,11 +61,13 @@ export function briefMembers({
 /** One or two sentences for people: which receipt is missing, why the presented one is not valid, and how to get it. */
 export function requiredReceiptText(name: string, { context, artifacts, reason, note }: RequiredReceipt): string {
   const about = artifacts.map(({ id, type }) => `${id} (${type})`).join(', ')
+  // A preflight is always about a contract, also where the operation changes none.
+  const on = about === '' ? 'the contracts that change, or on any unchanged contract' : about
   return (
     `Preflight stopped ${name}: it needs a receipt for exactly this operation. ` +
     `${reason === null ? note : `The presented receipt does not authorize it (${reason}): ${note}`} ` +
     `Run an authorize preflight (POST /api/v1/preflight) with the context ${JSON.stringify(context)}` +
-    `${about === '' ? '' : ` on ${about}`}, and send its chain_receipt in the Preflight-Receipt header.`
+    ` on ${on}, and send its chain_receipt in the Preflight-Receipt header.`
   )
 }
 
@@ -94,9 +96,11 @@ function stepsAfter({ envelope, candidate }: Refusal): readonly string[] {
   return candidate === undefined ? steps : [...steps, 'Ask a person to review and accept the new contract.']
 }
 
-function repetitionText({ envelope, requiredReceipt, candidate }: Refusal): string {
+/** Only what the gateway could not decide or reach may be repeated as it is. */
+function repetitionText({ code, candidate }: Refusal): string {
   if (candidate !== undefined) return 'Do not repeat it before the new contract is accepted.'
-  return envelope === null && requiredReceipt === undefined ? 'You may retry it later.' : 'Do not repeat it unchanged.'
+  if (code === 'PREFLIGHT_APPROVAL_REQUIRED') return 'Do not repeat it before the approval is granted.'
+  return ERRORS[code].status >= 500 ? 'You may retry it later.' : 'Do not repeat it unchanged.'
 }
 
 export function jsonAnswer(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer {

@@ -1,6 +1,7 @@
 /** Refusals as the Kubernetes API makes them: `Status` objects (docs/reference/wire-headers.md#refusals), whose message is what kubectl prints. */
 import { currentTraceId } from '../../telemetry/trace-context.ts'
 import { ERRORS } from '../../errors/errors.ts'
+import { asClause } from '../../json/strict-json.ts'
 import type { CallFault, Refusal } from '../common/action.ts'
 import type { Answer } from '../../calls/answer.ts'
 import { jsonAnswer } from '../common/refusal.ts'
@@ -76,15 +77,15 @@ export function refusalStatus(refusal: Refusal, path: ResourcePath | null, kind:
   const status = ERRORS[code].status >= 500 ? ERRORS[code].status : 403
   const reasons = envelope?.blocking_reasons.map(({ code: reason, message }) => ({ reason, message })) ?? []
   const steps = envelope?.next_actions.map(({ instruction }) => instruction) ?? []
-  const message = [
+  const sentences = [
     refusal.message,
     ...(requiredReceipt === undefined
       ? []
-      : ['The annotation preflight.dev/receipt of the object does as well as the header.']),
+      : ['kubectl cannot send this header: put the receipt into the annotation preflight.dev/receipt of the object']),
     ...reasons.map(({ reason, message: why }) => `${reason}: ${why}`),
     ...steps,
-    `(correlation id ${correlationId})`,
-  ].join(' ')
+  ].map((sentence) => `${asClause(sentence)}.`)
+  const message = `${sentences.join(' ')} (correlation id ${correlationId})`
   const causes = [
     { reason: code, message: refusal.message },
     ...(envelope === null ? [] : [{ reason: 'PREFLIGHT_DECISION_ID', message: envelope.decision_id }]),
