@@ -56,7 +56,7 @@ export function fieldTypesOf({ name, encoding }: MediaType): ReadonlyMap<string,
 }
 
 function hasFields(name: string): boolean {
-  return [FORM, 'multipart/form-data'].some((form) => isMediaTypeWithin(form, name)) || isMultipartType(name)
+  return STYLED_FORMS.some((form) => isMediaTypeWithin(form, name)) || isMultipartType(name)
 }
 
 function isMultipartType(name: string): boolean {
@@ -70,22 +70,35 @@ interface FieldEncoding {
   readonly contentTypes: readonly string[] | null
   /** Null if the field is written in a content type. */
   readonly style: Style | null
+  /** A stated style replaces the content type, stated or not (OpenAPI 3.1.0 §4.8.15.1). OpenAPI 3.0 does not say so. */
+  readonly isTypeIgnored: boolean
 }
 
 const FORM = 'application/x-www-form-urlencoded'
+/** In other media types a style has no meaning. */
+const STYLED_FORMS = [FORM, 'multipart/form-data']
 
 function encodingOf(contract: Walk['base'], media: MediaType, field: string): FieldEncoding {
   const stated = media.encoding[field]
   const { contentType, style, explode, allowReserved } = isRecord(stated) ? stated : NOTHING
   const types = typeof contentType === 'string' ? contentType.split(',').map((name) => name.trim()) : null
-  // In other media types a stated style replaces the content type, even if it is the default style.
-  const isStyled = [style, explode, allowReserved].some((member) => member !== undefined)
-  if (!isStyled && !isMediaTypeWithin(media.name, FORM))
-    return { contentTypes: types ?? impliedTypes(contract, propertySchema(contract, media, field)), style: null }
+  const isStated = [style, explode, allowReserved].some((member) => member !== undefined)
+  const isStyled = isStated && STYLED_FORMS.some((form) => isMediaTypeWithin(form, media.name))
+  if (!isStyled && !isMediaTypeWithin(media.name, FORM)) {
+    const contentTypes = types ?? impliedTypes(contract, propertySchema(contract, media, field))
+    return { contentTypes, style: null, isTypeIgnored: false }
+  }
   const name = typeof style === 'string' ? style : 'form'
   const isExploded = typeof explode === 'boolean' ? explode : name === 'form'
   const written = writtenTypesOf(propertySchema(contract, media, field), contract.documents)
-  return { contentTypes: types, style: effectOn(written, { name, isExploded, isReserved: allowReserved === true }) }
+  return {
+    contentTypes: types,
+    style: effectOn(written, { name, isExploded, isReserved: allowReserved === true }),
+    isTypeIgnored:
+      isStyled &&
+      contract.documents.dialect !== 'openapi-3.0' &&
+      STYLED_FORMS.some((form) => isMediaTypeWithin(media.name, form)),
+  }
 }
 
 const NOTHING: JsonRecord = {}
@@ -132,6 +145,7 @@ function isEncodingAccepted(
   direction: PayloadPlace['direction'],
 ): boolean {
   if (!isEqual(before.style, after.style)) return false
+  if (before.isTypeIgnored && after.isTypeIgnored) return true
   const [sent, read] = direction === 'request' ? [before, after] : [after, before]
   if (sent.contentTypes === null || read.contentTypes === null) return sent.contentTypes === read.contentTypes
   return sent.contentTypes.every((one) => read.contentTypes?.some((other) => isMediaTypeWithin(one, other)))

@@ -32,6 +32,8 @@ const header = (members: Members): Members => headers({ 'X-H': { schema: TEXT, .
 const LIST = { type: 'array', items: TEXT }
 const NEEDED = { headers: { 'X-H': { required: true, schema: TEXT } } }
 
+const png = (stated: Members): Members => ({ encoding: { f: { ...stated, contentType: 'image/png' } } })
+const gif = (stated: Members): Members => ({ encoding: { f: { ...stated, contentType: 'image/gif' } } })
 const within = (encoding: Members): Members => ({ contentType: 'multipart/mixed', encoding })
 
 /** Both sides, and the worst level where callers write the part, and where they read it. */
@@ -92,6 +94,8 @@ const PARTS: Readonly<Record<string, readonly [Members, Members, Worst, Worst]>>
     'breaking',
     'breaking',
   ],
+  'another content type beside a style': [png({ style: 'form' }), gif({ style: 'form' }), 'none', 'none'],
+  'another content type beside an explode': [png({ explode: true }), gif({ explode: true }), 'none', 'none'],
   'an optional header comes': [headers(null), header({}), 'none', 'none'],
   'an optional header goes': [header({}), headers(null), 'none', 'breaking'],
   'a required header comes': [headers(null), header({ required: true }), 'breaking', 'none'],
@@ -345,6 +349,18 @@ suite('encodings', () => {
     const [before, after] = [{}, { f: { style: 'form', explode: false } }]
     assert.equal(worstOf(fieldOf3('application/json', before), fieldOf3('application/json', after)), 'none')
     assert.equal(worstOf(fieldOf3('*/*', before), fieldOf3('*/*', after)), 'breaking')
+  })
+
+  test('of styles: a content type beside one is compared where OpenAPI 3.0 does not say that it is ignored', () => {
+    const [before, after] = [png, gif].map((of) => Object(of({ style: 'form' })['encoding']))
+    for (const mediaType of [...FORMS, 'multipart/mixed', '*/*'])
+      assert.equal(worstOf(fieldOf3(mediaType, before), fieldOf3(mediaType, after)), 'breaking', mediaType)
+  })
+
+  test('of styles: one has no meaning in a multipart body that is no form', () => {
+    const styled = fieldOf3('multipart/mixed', { f: { style: 'pipeDelimited' } })
+    assert.equal(worstOf(fieldOf3('multipart/mixed', {}), styled), 'none')
+    assert.equal(worstOf(styled, fieldOf3('multipart/mixed', {})), 'none')
   })
 
   for (const mediaType of FORMS) {
