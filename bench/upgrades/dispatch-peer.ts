@@ -47,6 +47,7 @@ server.on('upgrade', (request, client, head) => {
     headers: [...rawHeaders],
     body: null,
     ownHeaders: [],
+    route,
     watcher: null,
     onSending: null,
     onAnswer: () => {},

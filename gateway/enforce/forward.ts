@@ -26,8 +26,10 @@ import type { Tunnels } from '../upstream/tunnel.ts'
 import { goesByHttp2, type UpstreamRoute, type Upstreams } from '../upstream/pools.ts'
 import type { DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
 
+type ForwardedRoute = UpstreamRoute & Partial<Pick<Call['route'], 'match'>>
+
 /** A call that is forwarded: its route holds only what is needed to reach the upstream. */
-type OutgoingCall = Omit<Call, 'route'> & { readonly route: UpstreamRoute }
+type OutgoingCall = Omit<Call, 'route'> & { readonly route: ForwardedRoute }
 
 /** How a call is forwarded. */
 export interface Forwarding {
@@ -78,6 +80,7 @@ export async function forward(
     headers: requestHeaders(call, forwarding),
     body,
     ownHeaders: forwarding.headers,
+    route: call.route,
     watcher: forwarding.watcher,
     // An unreachable upstream is reported before the client is asked for the body.
     onSending: body === null && isWaiting(context) ? () => inviteBody(context) : null,

@@ -16,6 +16,7 @@ import { passInformational, type Informational } from './informational.ts'
 import { brokenOutcome, faultOf, repeatableAfter, type ExchangeFault } from './outcome.ts'
 import type { Tunnels } from './tunnel.ts'
 import { isAsked, joinUpgrade, type Upgrade } from './upgrade.ts'
+import { replaceOwnAddresses, type ServedRoute } from './own-address.ts'
 import type { RequestDispatcher } from './sent-request.ts'
 import type { AnswerStream } from './answer-stream.ts'
 
@@ -40,6 +41,8 @@ interface ExchangeOptions {
   readonly body: Buffer | null
   /** Added to the answer: name, value, name, value … */
   readonly ownHeaders: readonly string[]
+  /** The route of the call: the answer must not lead to its upstream directly. */
+  readonly route: ServedRoute
   readonly watcher: AnswerWatcher | null
   /** Called when a connection takes the request. */
   readonly onSending: (() => void) | null
@@ -134,7 +137,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
     upstream: Duplex,
   ): void {
-    const { response, watcher, ownHeaders, upgrade, tunnels } = this.#options
+    const { response, watcher, upgrade, tunnels } = this.#options
     if (upgrade === null || this.#isClientGone || !isAsked(upgrade, headers.upgrade)) {
       upstream.on('error', () => {}).destroy()
       const error = new Error(`The upstream switched to ${headers.upgrade ?? 'an unnamed protocol'}.`)
@@ -144,7 +147,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     this.#options.onAnswer()
     watcher?.head(status, headers)
     response.off('close', this.#onClientClose)
-    const fields = clientHeaders(answerFields(controller.rawHeaders, headers), headers.connection, ownHeaders)
+    const fields = this.#clientFields(answerFields(controller.rawHeaders, headers), headers)
     const onEnd = (received: number): void => {
       this.#bytes = received
       watcher?.end()
@@ -159,22 +162,32 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
     statusMessage?: string,
   ): void {
-    const { request, response, watcher, ownHeaders } = this.#options
+    const { request, response, watcher } = this.#options
     if (this.#isClientGone) return
     const raw = answerFields(controller.rawHeaders, headers)
     if (status < 200) {
       this.#informational ??= passInformational(request, response)
-      return this.#informational.pass(status, raw, headers)
+      return this.#informational.pass(status, this.#clientFields(raw, headers, []))
     }
     this.#status = status
     this.#options.onAnswer()
     this.#grpc = readGrpcStatus(headers)
     watcher?.head(status, headers)
-    const fields = clientHeaders(raw, headers.connection, ownHeaders)
+    const fields = this.#clientFields(raw, headers)
     const isInVain = headers.trailer !== undefined && !mayEndInTrailers(request, status, headers)
     response.writeHead(status, plainReason(status, statusMessage), isInVain ? withoutField(fields, 'trailer') : fields)
     this.#length = Number(headers['content-length'] ?? -1)
     flushLater(this)
+  }
+
+  #clientFields(
+    raw: readonly (Buffer | string)[],
+    { connection }: IncomingHttpHeaders,
+    own: readonly string[] = this.#options.ownHeaders,
+  ): string[] {
+    const fields = clientHeaders(raw, connection, own)
+    replaceOwnAddresses(fields, this.#options.route)
+    return fields
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -42,7 +42,12 @@ const REPLACED_IN_REQUESTS: ReadonlySet<string> = new Set([
 /** Fields that only the gateway sets, in either direction. */
 const OWN_PREFIX = 'preflight-'
 
+/**
+ * Also `Alt-Svc`: it names another address for all further requests to this host (RFC 7838), and at that address nobody
+ * would judge them.
+ */
 const HOP_BY_HOP_IN_ANSWERS: ReadonlySet<string> = new Set([
+  'alt-svc',
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -58,6 +63,7 @@ const HOP_BY_HOP_IN_ANSWERS: ReadonlySet<string> = new Set([
  */
 const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
+  'alt-svc',
   'content-length',
   'host',
   'http2-settings',
