@@ -31,7 +31,7 @@ import {
   type RouteMatch,
 } from '../routing/target.ts'
 import { takesEncodedSlashes } from '../protocols/settings.ts'
-import { isUpgrade } from '../upstream/upgrade.ts'
+import { namesHttpAgain, possibleSwitch } from '../upstream/upgrade.ts'
 import type { PendingWait } from '../enforce/pending-calls.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { Observation } from '../telemetry/observation.ts'
@@ -181,6 +181,7 @@ async function checkRequest(
   if (problem !== null) return deniedCheck('INVALID_INPUT', problem, correlationId)
   if (!METHOD.test(authzRequest.method)) return deniedCheck('INVALID_INPUT', 'The method is not valid.', correlationId)
   if (authzRequest.body.kind === 'unexpected') return deniedCheck('INVALID_INPUT', UNEXPECTED_BODY, correlationId)
+  if (namesHttpAgain(authzRequest.headers)) return deniedCheck('UPGRADE_REFUSED', HTTP_AGAIN, correlationId)
   const named = namedAway(authzRequest)
   if (named !== null) return deniedCheck('INVALID_INPUT', droppedBySome(named), correlationId)
   const { match, candidates } = routeFor(authzRequest, settings)
@@ -203,6 +204,8 @@ function noRouteVerdict(correlationId: string): CheckVerdict {
 const UNEXPECTED_BODY =
   'The request may have a body. Its method gives a body no meaning, but some servers read it. ' +
   'The calling proxy must state that there is none (docs/ext-authz.md).'
+
+const HTTP_AGAIN = 'Nothing that follows a switch to HTTP could be judged, on any route.'
 
 /** A proxy that removes no fields would forward what the client wrote under the gateway's name. */
 function withoutForged(
@@ -276,7 +279,7 @@ async function answerCall(
     pipeline.metrics.count('preflight_calls_total', { route, outcome: 'refused' })
     return { kind: 'deny', answer: action.answer, headers: ['X-Correlation-ID', call.correlationId] }
   }
-  const upgrade = upgradeOf(headers)
+  const upgrade = possibleSwitch(method, headers)
   if (upgrade !== null && !coversUpgrade(call, action)) {
     if (match.route.mode === 'enforce') {
       observation.outcome = 'refused'
@@ -308,11 +311,6 @@ async function answerCall(
 function withFraming(headers: IncomingHttpHeaders, body: AskedBody): IncomingHttpHeaders {
   if (body.kind !== 'whole') return { ...headers, 'transfer-encoding': 'chunked' }
   return body.bytes.length === 0 ? headers : { ...headers, 'content-length': String(body.bytes.length) }
-}
-
-/** The protocol that the request asks to switch to, as in the proxy; null: none. */
-function upgradeOf(headers: IncomingHttpHeaders): string | null {
-  return isUpgrade({ headers, httpVersion: '1.1' }) ? (headers.upgrade ?? null) : null
 }
 
 /** A body that must be read to judge the call was not sent: undecided, handled as the route configures it. */

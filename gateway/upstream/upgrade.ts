@@ -38,6 +38,20 @@ export function isUpgrade({ headers, httpVersion }: Pick<IncomingMessage, 'heade
   return name !== undefined && !HTTP_AGAIN.has(name.toLowerCase()) && !hasBody && httpVersion === '1.1'
 }
 
+/**
+ * What a request that another proxy forwards may switch to; null: nothing. Proxies and servers take forms that are no
+ * upgrade here: a list of protocols, a request with a body, CONNECT of HTTP/2 (RFC 8441).
+ */
+export function possibleSwitch(method: string, { upgrade = '' }: IncomingMessage['headers']): string | null {
+  if (method === 'CONNECT') return 'a tunnel'
+  return upgrade === '' ? null : upgrade
+}
+
+/** True for a switch to HTTP, alone or in a list: it would carry requests for every route. */
+export function namesHttpAgain({ upgrade = '' }: IncomingMessage['headers']): boolean {
+  return upgrade.split(',').some((one) => HTTP_AGAIN.has((one.split('/', 1)[0] ?? '').trim().toLowerCase()))
+}
+
 /** Clients wait for the answer before they use the new protocol; earlier bytes are kept up to this number. */
 const MAX_EARLY_BYTES = 64 * 1024
 

@@ -1,5 +1,8 @@
 /** Between another proxy and the gateway: fields that a client forges for the server behind, and requests that are not what is asked about. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { FREE_PORTS, startTestGateway } from '../fakes/gateway.ts'
 import { grpcAsker } from '../fakes/ext-authz-client.ts'
@@ -67,6 +70,74 @@ test('a method over gRPC is one that HTTP knows, in capitals', async (t) => {
   const { grpc } = await scene(t)
   for (const method of ['', 'get', 'Get', 'GET ', 'GE T', 'GET\r\nX: y', 'DELETE /x', 'G\u00c9T', 'X'.repeat(30), '*'])
     assert.equal(at(await grpc.check({ ...PETS, method }), 'status', 'code'), 7, JSON.stringify(method))
+})
+
+/** Each switches the connection at some proxy or server, and what follows is not judged. */
+const SWITCHES = [
+  'websocket',
+  'WebSocket',
+  'websocket, x',
+  'x,websocket',
+  'websocket/13',
+  'SPDY/3.1',
+  'a b',
+  ';websocket',
+]
+const HTTP_AGAIN = ['h2c', 'H2C', 'h2c, websocket', 'websocket,h2c', 'HTTP/2.0', 'TLS/1.2, HTTP/1.1']
+/** A framing with which our own listener would take no switch. */
+const FRAMINGS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { 'content-length': '00' },
+  { 'content-length': '2' },
+]
+
+async function switching(t: TestContext, route: object) {
+  const { gateway } = await startPetRoute(t, route, { listen: { ...FREE_PORTS, ext_authz: '127.0.0.1:0' } })
+  const grpc = grpcAsker(gateway.addresses.ext_authz?.replace('http://', '') ?? '')
+  t.after(() => grpc.close())
+  const forwarded = { 'x-forwarded-uri': '/pets', 'x-forwarded-host': 'pets.example' }
+  return {
+    check: async (http: object) =>
+      at(await grpc.check({ ...PETS, protocol: 'HTTP/1.1', ...http }), 'status', 'code') ?? 0,
+    forwarded: async (method: string) => {
+      const headers = { ...forwarded, 'x-forwarded-method': method, 'preflight-original-body': '//none' }
+      return (await fetch(`${gateway.addresses.api}/forward-auth`, { headers })).status
+    },
+  }
+}
+
+test('a request that another proxy or its server may take for a switch of protocol is no yes', async (t) => {
+  const { check } = await switching(t, {})
+  assert.equal(await check({}), 0)
+  for (const framing of FRAMINGS)
+    for (const upgrade of [...SWITCHES, ...HTTP_AGAIN])
+      assert.equal(await check({ headers: { connection: 'upgrade', upgrade, ...framing } }), 7, upgrade)
+})
+
+test('a tunnel is a switch of protocol, also where no operation is requested', async (t) => {
+  const file = join(mkdtempSync(join(tmpdir(), 'preflight-schema-')), 'schema.graphql')
+  writeFileSync(file, 'type Query { pet: String }')
+  const graphql = {
+    protocol: 'graphql',
+    contract: { baseline: { file }, current: { file } },
+    upstream: 'http://127.0.0.1:9/pets',
+    match: { path: '/pets' },
+  }
+  const { check, forwarded } = await switching(t, graphql)
+  assert.deepEqual([await check({}), await forwarded('GET')], [0, 200])
+  assert.equal(await check({ method: 'CONNECT', headers: { ':protocol': 'websocket' } }), 7)
+  assert.equal(await check({ method: 'CONNECT' }), 7)
+  assert.equal(await forwarded('CONNECT'), 403)
+})
+
+test('a route that allows a switch allows none to HTTP, which would carry the calls of all routes', async (t) => {
+  const pass = { protocol: 'mapped', contract: undefined, map: [{ action: 'pass' }] }
+  for (const route of [{ upgrade: 'allow' }, pass, { ...pass, mode: 'observe' }]) {
+    const { check } = await switching(t, route)
+    for (const upgrade of HTTP_AGAIN)
+      assert.equal(await check({ headers: { connection: 'upgrade', upgrade } }), 7, upgrade)
+    assert.equal(await check({ headers: { connection: 'upgrade', upgrade: 'websocket' } }), 0)
+  }
 })
 
 test('a body that was cut off is not judged, in whatever letters Envoy says so', async (t) => {
