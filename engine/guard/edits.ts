@@ -52,6 +52,9 @@ export type FileChanges =
   /** One file takes another's place, by a move or a copy. */
   | { readonly kind: 'moved'; readonly from: string; readonly to: string }
 
+/** Members that a tool takes. Null: unknown. */
+type DeclaredNames = ReadonlySet<string> | null
+
 /** JsonRecord around the arguments, which some frameworks remove. */
 const WRAPPERS = ['args', 'arguments', 'input', 'parameters', 'params', 'kwargs'] as const
 const CONTENTS = ['content', 'contents', 'new_content', 'newContent', 'text', 'file_text'] as const
@@ -99,7 +102,7 @@ export function readFileChange(args: unknown): FileChange | null {
  * All files that one call changes: `files[]` with a change each, a patch of several files, or one file.
  * @param declared members that the tool takes; another member could change what the tool does. Null: unknown
  */
-export function readFileChanges(given: unknown, declared: ReadonlySet<string> | null): FileChanges {
+export function readFileChanges(given: unknown, declared: DeclaredNames): FileChanges {
   const layers = layersOf(given)
   if (!layers.some(namesFile)) return { kind: 'none' }
   const concerned = layers.filter((layer) => namesGiven(layer).length > 0)
@@ -118,7 +121,7 @@ export function readFileChanges(given: unknown, declared: ReadonlySet<string> | 
   if (args === undefined || move !== undefined) return unclear(concerned, ends)
   // A tool may take what stands around its arguments, or what stands in them.
   const isDeclared = declared === null || names.every((name) => declared.has(name))
-  const changes = isDeclared && others.length === 0 ? readChanges(args) : null
+  const changes = isDeclared && others.length === 0 ? readChanges(args, declared) : null
   if (changes === null) return unclear(concerned, [])
   return boundedPaths(changes.map(({ path }) => path)) === null ? EXCESSIVE : { kind: 'changes', changes }
 }
@@ -185,18 +188,19 @@ function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-function readChanges(args: JsonRecord): readonly FileChange[] | null {
+function readChanges(args: JsonRecord, declared: DeclaredNames): readonly FileChange[] | null {
   const path = readPathArgument(args)
   const patch = firstText(args, PATCHES)
   const ways = [Array.isArray(args['files']), patch !== null, isPresent(args['insert_line'])].filter(Boolean)
   const hasOwn =
-    readReplacements(args) !== null ||
+    readReplacements(args, declared) !== null ||
     hasPair(args, OTHER_SIDES) ||
     CONTENTS.some((name) => typeof args[name] === 'string')
-  if (Array.isArray(args['files'])) return ways.length > 1 || hasOwn || path !== null ? null : readAll(args['files'])
+  if (Array.isArray(args['files']))
+    return ways.length > 1 || hasOwn || path !== null ? null : readAll(args['files'], declared)
   if (patch !== null) return ways.length > 1 || hasOwn ? null : readPatch(patch, path)
   if (path === null) return null
-  const change = isPresent(args['insert_line']) ? readInsertion(args, path) : readChange(args, path)
+  const change = isPresent(args['insert_line']) ? readInsertion(args, path) : readChange(args, path, declared)
   return change === null ? null : [change]
 }
 
@@ -222,12 +226,19 @@ const MAX_WORK = 200_000_000
 /** The same for a patch, in lines of the file and of the patch: a part of it is looked for at every line. */
 const MAX_LINES_COMPARED = 50_000_000
 
+/** What `String.replace` of JavaScript puts other text for. MCP servers of files have passed new texts to it. */
+const EXPANDED = /\$[$&`']/
+
 /** The file after the edits, in order. A text that occurs never or several times in the file is ambiguous. */
 function applyReplacements(prior: string, replacements: readonly Replacement[]): Result<string, Reason> {
   if (prior.length * replacements.length > MAX_WORK)
     return unrecognised('The edits of a file of this length are too many to be followed; make them in several calls.')
   let text = prior
   for (const { before, after, isEverywhere } of replacements) {
+    if (EXPANDED.test(after))
+      return unrecognised(
+        `Some tools expand ${EXPANDED.exec(after)?.[0]} in a new text, so the result of the edit is unknown. Write the whole file.`,
+      )
     const parts = text.split(before)
     if (before === '' || parts.length < 2 || (parts.length > 2 && !isEverywhere))
       return unrecognised('The text to replace is not in the file exactly once, so the result of the edit is unknown.')
@@ -263,21 +274,21 @@ function unrecognised(message: string): Result<string, Reason> {
   return fail(reason('GUARD_CALL_UNRECOGNISED', message))
 }
 
-function readAll(values: readonly unknown[]): readonly FileChange[] | null {
+function readAll(values: readonly unknown[], declared: DeclaredNames): readonly FileChange[] | null {
   const changes: FileChange[] = []
   for (const value of values) {
     const path = isRecord(value) ? readPathArgument(value) : null
-    const change = path === null || !isRecord(value) ? null : readChange(value, path)
+    const change = path === null || !isRecord(value) ? null : readChange(value, path, declared)
     if (change === null) return null
     changes.push(change)
   }
   return changes.length === 0 ? null : changes
 }
 
-function readChange(args: JsonRecord, path: string): FileChange | null {
+function readChange(args: JsonRecord, path: string, declared: DeclaredNames): FileChange | null {
   if (isPartly(args)) return { kind: 'part', path }
   const content = firstText(args, CONTENTS)
-  const replacements = readReplacements(args)
+  const replacements = readReplacements(args, declared)
   if (content !== null && replacements !== null) return null
   if (replacements !== null) return { kind: 'edit', path, replacements }
   return content === null ? null : { kind: 'write', path, content }
@@ -345,21 +356,24 @@ function patchedPath({ oldFileName, newFileName }: StructuredPatch): string | nu
   return isGit || !path.replace(/^\/+/, '').includes('/') ? path : null
 }
 
-function readReplacements(args: JsonRecord): readonly Replacement[] | null {
-  const own = readReplacement(args)
+function readReplacements(args: JsonRecord, declared: DeclaredNames): readonly Replacement[] | null {
+  const own = readReplacement(args, declared)
   if (!isPresent(args['edits'])) return own === null ? null : [own]
   if (own !== null || !Array.isArray(args['edits']) || args['edits'].length === 0) return null
   const entries: readonly unknown[] = args['edits']
-  const edits = entries.map((edit) => (isRecord(edit) ? readReplacement(edit) : null))
+  const edits = entries.map((edit) => (isRecord(edit) ? readReplacement(edit, declared) : null))
   return edits.every((edit) => edit !== null) ? edits : null
 }
 
-function readReplacement(value: JsonRecord): Replacement | null {
+/** Members of an edit by which a tool that declares them replaces each place; another tool replaces the first. */
+const EVERYWHERE = ['replace_all', 'replaceAll'] as const
+
+function readReplacement(value: JsonRecord, declared: DeclaredNames): Replacement | null {
   for (const [oldName, newName] of SIDES) {
     const before = value[oldName]
     const after = value[newName]
-    if (typeof before === 'string' && typeof after === 'string')
-      return { before, after, isEverywhere: value['replace_all'] === true || value['replaceAll'] === true }
+    const isEverywhere = EVERYWHERE.some((name) => value[name] === true && declared?.has(name) === true)
+    if (typeof before === 'string' && typeof after === 'string') return { before, after, isEverywhere }
   }
   return null
 }

@@ -285,15 +285,27 @@ function artifactsFor(
   const { path } = change
   if (prior === null)
     return change.kind === 'edit'
-      ? typed(
-          change.replacements.map(({ before, after }, index) => ({ id: `${path}#${index}`, path, before, after })),
-          options,
-        )
+      ? sidesOf(change, options)
       : blockedCall(reason('GUARD_NO_PRIOR_CONTENT', `${path}: there is no content to compare the new one with.`))
   const edited = applyFileChange(prior, change)
   return edited.ok
     ? typed([{ id: path, path, before: prior, after: edited.value }], options)
     : blockedCall(edited.problem)
+}
+
+/** Of edits whose file cannot be read: each old text counts as a file of its own. */
+function sidesOf(
+  { path, replacements }: Extract<FileChange, { kind: 'edit' }>,
+  options: GuardOptions,
+): readonly Artifact[] | RefusedRun {
+  const sides: Omit<Artifact, 'type'>[] = []
+  for (const [index, replacement] of replacements.entries()) {
+    const { before } = replacement
+    const edited = applyFileChange(before, { kind: 'edit', path, replacements: [replacement] })
+    if (!edited.ok) return blockedCall(edited.problem)
+    sides.push({ id: `${path}#${index}`, path, before, after: edited.value })
+  }
+  return typed(sides, options)
 }
 
 function typed(untyped: readonly Omit<Artifact, 'type'>[], options: GuardOptions): readonly Artifact[] | RefusedRun {
