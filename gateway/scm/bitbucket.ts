@@ -43,6 +43,7 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
     file: (path, commit) =>
       rawFile(transport, {
         path,
+        blob: null,
         address: `${repository}/src/${commit}/${encodePath(path)}`,
         accept: '*/*',
         withheld: [413],

@@ -3,6 +3,7 @@ import type { Artifact, ArtifactType, Problem } from '../../engine/internal.ts'
 import type { UnreadableArtifact } from '../flow/flow.ts'
 import { bundle, type BundleTerms } from '../documents/bundle.ts'
 import { type DerivationTerms, typeByName } from './selector.ts'
+import { ARTIFACT_PROBLEMS } from './problems.ts'
 import { askInOrder } from './transport.ts'
 import type { TreeSides } from './merge-view.ts'
 import type { ChangedFile, FileAtCommit } from './platform.ts'
@@ -51,6 +52,7 @@ async function fileSide(
       : { kind: 'broken', problem: sniffed.problem, isText: !isRefusedProblem(sniffed.problem) }
   const type = sniffed.value
   if (!selector.isOfType(type)) return { kind: 'other' }
+  if (file.isLink === true) return { kind: 'broken', problem: ARTIFACT_PROBLEMS.link(path), isText: false }
   const whole = await bundle(path, file.text, { texts, read: partReader(read), maxBytes: limits.maxLength })
   return whole.ok
     ? { kind: 'contract', type, ...whole.value }

@@ -1,5 +1,6 @@
 /** What all clients do with files: read their bytes as text, compare trees, and sort changes. */
 import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import { ARTIFACT_PROBLEMS } from './problems.ts'
 import type { ChangedFile, ChangeType, FileAtCommit, Listing } from './platform.ts'
 import { ScmError } from './scm-error.ts'
@@ -10,6 +11,12 @@ export function fileOfBytes(path: string, bytes: Buffer): FileAtCommit {
   return isUtf8(bytes)
     ? { kind: 'text', text: bytes.toString('utf8') }
     : { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.notText(path) }
+}
+
+/** Whether these bytes are the blob of this id (SHA-1 or SHA-256, gitformat-loose). */
+export function isBlob(bytes: Buffer, id: string): boolean {
+  const hash = createHash(id.length === 64 ? 'sha256' : 'sha1')
+  return hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex') === id
 }
 
 /** Blob ids by path. */
@@ -54,18 +61,23 @@ interface RawFile {
   readonly accept: string
   /** Statuses by which the platform refuses to send this file, for example for its length. */
   readonly withheld: readonly number[]
+  /** Of the path, where a listing stated it: a platform may send what a symbolic link leads to instead. Null: unknown. */
+  readonly blob: string | null
   /** False if the path is not a file. */
   readonly isFile: (answer: ScmAnswer) => boolean
 }
 
 /** @throws ScmError for every other answer than the file, none, and one that is withheld */
 export async function rawFile(transport: ScmTransport, file: RawFile): Promise<FileAtCommit> {
-  const { path, address, accept, withheld, isFile } = file
+  const { path, address, accept, withheld, blob, isFile } = file
   try {
     const answer = await transport.get(address, accept)
     if (answer.status === 404) return { kind: 'absent' }
     if (answer.status !== 200) throw transport.refusal(answer)
-    return isFile(answer) ? fileOfBytes(path, answer.bytes) : { kind: 'absent' }
+    if (!isFile(answer)) return { kind: 'absent' }
+    const read = fileOfBytes(path, answer.bytes)
+    const isLink = blob !== null && !isBlob(answer.bytes, blob)
+    return isLink && read.kind === 'text' ? { ...read, isLink } : read
   } catch (error) {
     if (!(error instanceof ScmError) || error.status === null || !withheld.includes(error.status)) throw error
     return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.refused(path, error.message) }

@@ -36,6 +36,8 @@ class GithubClient implements ScmClient {
   readonly platform = 'scm_a'
   readonly #transport: ScmTransport
   readonly #repository: string
+  /** Of files that a listing named as changed, by commit and path. */
+  readonly #blobs = new Map<string, string>()
 
   constructor(transport: ScmTransport, repository: string) {
     this.#transport = transport
@@ -69,6 +71,7 @@ class GithubClient implements ScmClient {
     const answer = await this.#json(`/compare/${encodeURIComponent(base)}...${encodeURIComponent(head)}?per_page=1`)
     const mergeBase = commitAt(answer, 'merge_base_commit', 'sha')
     const listed = listAt(answer, 'files')
+    for (const file of listed) this.#keepBlob(head, optionalTextAt(file, 'filename'), optionalTextAt(file, 'sha'))
     const files =
       listed.length < MAX_COMPARED
         ? { items: filesInOrder(listed.flatMap(changesInFile)), incomplete: null }
@@ -85,6 +88,7 @@ class GithubClient implements ScmClient {
   file(path: string, commit: string): Promise<FileAtCommit> {
     return rawFile(this.#transport, {
       path,
+      blob: this.#blobs.get(`${commit}:${path}`) ?? null,
       address: `${this.#repository}/contents/${encodePath(path)}?ref=${commit}`,
       // Raw, so that files past the megabyte of the JSON form come too.
       accept: RAW_TYPE,
@@ -150,7 +154,15 @@ class GithubClient implements ScmClient {
   }
 
   async #betweenTrees(from: string, to: string): Promise<Listing<ChangedFile>> {
-    return treeChanges(await this.#tree(from), await this.#tree(to))
+    const after = await this.#tree(to)
+    const changes = treeChanges(await this.#tree(from), after)
+    const entries = new Map(after.items)
+    for (const { path } of changes.items) this.#keepBlob(to, path, entries.get(path)?.split(' ')[1] ?? null)
+    return changes
+  }
+
+  #keepBlob(commit: string, path: string | null, blob: string | null): void {
+    if (path !== null && blob !== null) this.#blobs.set(`${commit}:${path}`, blob)
   }
 }
 

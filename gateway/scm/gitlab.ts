@@ -76,6 +76,7 @@ class GitlabClient implements ScmClient {
   file(path: string, commit: string): Promise<FileAtCommit> {
     return rawFile(this.#transport, {
       path,
+      blob: null,
       address: `${this.#repository}/repository/files/${encodeURIComponent(path)}/raw?ref=${commit}`,
       accept: '*/*',
       withheld: [413],

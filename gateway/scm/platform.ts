@@ -32,7 +32,8 @@ export interface CommitComparison {
 }
 
 export type FileAtCommit =
-  | { readonly kind: 'text'; readonly text: string }
+  /** `isLink`: of the file that a symbolic link in its place leads to. */
+  | { readonly kind: 'text'; readonly text: string; readonly isLink?: true }
   | { readonly kind: 'absent' }
   | { readonly kind: 'unreadable'; readonly problem: Problem }
 

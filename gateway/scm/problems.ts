@@ -11,6 +11,10 @@ export const ARTIFACT_PROBLEMS = {
     code: 'DERIVATION_INCOMPLETE',
     message: `${path} could not be read: ${words}.`,
   }),
+  link: (path: string): Problem => ({
+    code: 'DERIVATION_INCOMPLETE',
+    message: `${path} is a symbolic link to a contract, whose later changes would not be listed there. Put the contract itself there.`,
+  }),
   missing: (path: string, commit: string): Problem => ({
     code: 'DERIVATION_INCOMPLETE',
     message: `${path} was not found at ${commit}, though the platform lists it as changed there.`,
