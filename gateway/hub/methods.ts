@@ -319,6 +319,7 @@ export const HUB_METHODS: HubMethods = {
   'ledger.accept': HUB_ONLY,
   // The time of the hub: no sidecar moves it.
   'ledger.keepTime': { roles: SIDECAR, values: VALUES.at, run: async ({ now }) => now() },
+  'ledger.latestTime': HUB_ONLY,
   'ledger.checkpoints': HUB_ONLY,
   'ledger.beginnings': HUB_ONLY,
   'ledger.entries': HUB_ONLY,

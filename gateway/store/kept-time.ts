@@ -19,8 +19,8 @@ interface KeptTimeDeps {
 const KEEP_MS = 5000
 
 /**
- * Resolves when the clock is not behind the store. If the store fails, calls that are judged fail too, since nothing can be
- * recorded; the time is kept at the first try that succeeds.
+ * Keeps the time now and then regularly. No judgement waits for it: the clock already has the time of the store (`storedTime`), or
+ * gets that of the hub before anything else is asked there (hub/hub-time.ts).
  */
 export async function startKeptTime({ store, clock }: KeptTimeDeps): Promise<KeptTime> {
   const keep = async (): Promise<void> => {
@@ -42,11 +42,15 @@ export async function startKeptTime({ store, clock }: KeptTimeDeps): Promise<Kep
 }
 
 /**
- * The time of the last signed checkpoint, in milliseconds since the epoch: it holds where the kept time was removed. Null: there is
- * none, or a person accepted the ledger after it.
+ * The latest time that the store contains, in milliseconds since the epoch: a start that cannot read it fails, and one that cannot
+ * write has it. The time of the last signed checkpoint holds where the kept time was removed, until a person accepts the ledger.
  */
-export async function signedTime(store: StorePart<'ledger.head' | 'ledger.newestCheckpoint'>): Promise<number | null> {
+export async function storedTime(
+  store: StorePart<'ledger.latestTime' | 'ledger.head' | 'ledger.newestCheckpoint'>,
+): Promise<number> {
+  const kept = await store.ledger.latestTime()
   const head = await store.ledger.head()
   const held = head === null ? null : await store.ledger.newestCheckpoint(head.chain)
-  return held === null || held.isAcceptedSince ? null : held.at
+  const signed = held === null || held.isAcceptedSince ? null : held.at
+  return Math.max(kept ?? Number.NEGATIVE_INFINITY, signed ?? Number.NEGATIVE_INFINITY)
 }

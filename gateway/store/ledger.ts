@@ -131,6 +131,8 @@ export interface Ledger {
    * @param at milliseconds since the epoch
    */
   keepTime(at: number): Promise<number>
+  /** The latest time that was recorded, in milliseconds since the epoch; null: none was. */
+  latestTime(): Promise<number | null>
   /** A person accepts this ledger in place of the one that the last checkpoint is about, and the time of the clock from then on. */
   accept(by: string, reason: string): Promise<void>
 }

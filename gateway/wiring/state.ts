@@ -11,7 +11,7 @@ import { openExternalSigner, type ExternalSigner } from '../keys/external-signer
 import { openKeyRing, type KeyRing } from '../keys/key-ring.ts'
 import type { FollowedClock } from '../runtime/followed-clock.ts'
 import { checkpointFile, startCheckpoints, type Checkpoints } from '../store/checkpoints.ts'
-import { signedTime, startKeptTime, type KeptTime } from '../store/kept-time.ts'
+import { startKeptTime, storedTime, type KeptTime } from '../store/kept-time.ts'
 import { startRetention, type Retention } from '../store/retention.ts'
 import { requireContinuity, requireKnownLedger } from '../store/opening/continuity.ts'
 import { messageOf, StartupError } from '../errors/startup-error.ts'
@@ -84,7 +84,7 @@ export async function openState(options: StateOptions): Promise<State> {
   const keyId = signingKeyId(keys)
   await requireSigning(keys, machine.seconds())
   await requireContinuity(config, store, keys)
-  clock.keep((await signedTime(store)) ?? Number.NEGATIVE_INFINITY)
+  clock.keep(await storedTime(store))
   const keptTime = await startKeptTime({ store, clock })
   closers.push(() => keptTime.close())
   const bootstrap = await bootstrapKey(store, variable(environment, 'PREFLIGHT_BOOTSTRAP_KEY'), now())
@@ -105,15 +105,16 @@ async function openHubState(
   url: string,
 ): Promise<State> {
   const { now } = clock
-  const [{ connectToHub }, { hubChanges }, { openHubStore }, { openHubKeys }] = await Promise.all([
+  const [{ connectToHub }, { afterHubTime }, { hubChanges }, { openHubStore }, { openHubKeys }] = await Promise.all([
     import('../store/hub/connection.ts'),
+    import('../store/hub/hub-time.ts'),
     import('../store/hub/stream.ts'),
     import('../store/hub/store.ts'),
     import('../store/hub/keys.ts'),
   ])
   const health = { isWritable: true }
   const events = storeEvents(metrics, logger, health)
-  const connection = connectToHub(url, config.store.hub, events, now)
+  const connection = afterHubTime(connectToHub(url, config.store.hub, events, now), clock)
   const changes = hubChanges({ connection, bound: config.store.in_force_within, onLive: events.onLive })
   const { calls, flush } = config.ledger
   const maxAge = config.store.hub.max_age * 1000
@@ -128,10 +129,10 @@ async function openHubState(
   const { store, recording } = openHubStore({ connection, changes, ...terms, onRefusedCall })
   closers.push(() => store.close())
   sampleLag(metrics, store)
-  const hubKeys = await openHubKeys({ connection, changes, access: config.store.hub, logger, now })
-  closers.push(() => hubKeys.close())
   const keptTime = await startKeptTime({ store, clock })
   closers.push(() => keptTime.close())
+  const hubKeys = await openHubKeys({ connection, changes, access: config.store.hub, logger, now })
+  closers.push(() => hubKeys.close())
   const hub = {
     connection,
     recording,

@@ -28,7 +28,7 @@ import {
 } from './journal.ts'
 import { beginnings, chainsOf, exportedEntries, columnsByKey, PageRows, type Columns } from './page-rows.ts'
 import { bytesInUse } from './health.ts'
-import { forgetTime, keepTime } from './latest-time.ts'
+import { forgetTime, keepTime, latestTime } from './latest-time.ts'
 import { allCuts, newestCut, proposeCuts, recordCuts, removeBehindCuts, removedUpTo } from './pruning.ts'
 
 const PAGE = 1000
@@ -121,6 +121,7 @@ export const ledger: Operations<LedgerTables> = {
   }),
 
   keepTime: statement((sql, at) => keepTime(sql, at)),
+  latestTime: read((sql) => latestTime(sql)),
   accept: write(async (sql, by, reason) => {
     await forgetTime(sql)
     await journalAcceptance(sql, by, reason)

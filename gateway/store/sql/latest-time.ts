@@ -13,6 +13,12 @@ export async function keepTime(sql: Sql, at: number): Promise<number> {
   return integer(row ?? {}, 'at')
 }
 
+/** Null: none was kept. */
+export async function latestTime(sql: Sql): Promise<number | null> {
+  const row = await sql.get('SELECT at FROM latest_time WHERE id = 1')
+  return row === undefined ? null : integer(row, 'at')
+}
+
 /** The next start uses the clock as it is. */
 export async function forgetTime(sql: Sql): Promise<void> {
   await sql.run('DELETE FROM latest_time')
