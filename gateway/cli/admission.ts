@@ -71,6 +71,6 @@ async function documentOf(args: Arguments, io: CommandIo): Promise<unknown> {
   const text = name === '-' ? await readStream(io.stdin) : textFile(name)
   const { readStrictJson } = await import('../json/strict-json.ts')
   const read = readStrictJson(Buffer.from(text))
-  if (!read.ok) throw new UsageError(`${name} is not JSON: ${read.message}`)
+  if (!read.ok) throw new UsageError(`${name}: ${read.message}`)
   return read.value
 }

@@ -51,11 +51,12 @@ interface GatewayClientOptions {
 const DEFAULT_TIMEOUT = 60_000
 /** A ledger may be large. */
 const LONGEST_DOWNLOAD = 6 * 3_600_000
+const API_PORT = 'the API listens on port 15081 by default'
 const NDJSON = 'application/x-ndjson'
 const ajv = new Ajv({ strict: false, validateFormats: false })
 
 export function gatewayClient(options: GatewayClientOptions): GatewayClient {
-  const base = baseOf(options.url)
+  const base = gatewayAt(options.url)
   return {
     origin: base.origin,
     async ask(route, answer, given = {}) {
@@ -88,7 +89,8 @@ interface GatewayRequest {
   readonly body: object | undefined
 }
 
-function baseOf(url: string): URL {
+/** @throws UsageError when it is no address of a gateway */
+export function gatewayAt(url: string): URL {
   const base = URL.parse(url.endsWith('/') ? url : `${url}/`)
   if (base !== null && (base.protocol === 'http:' || base.protocol === 'https:')) {
     if (base.username === '' && base.password === '') return base
@@ -141,7 +143,7 @@ async function answeredJson(response: Response, { url }: GatewayRequest): Promis
     return value
   } catch {
     throw new Error(
-      `${url.origin} answered ${response.status} without JSON, so it is not the API of a gateway. Check --url: the API listens on port 15081 by default`,
+      `${url.origin} answered ${response.status} without JSON, so it is not the API of a gateway. Check --url: ${API_PORT}`,
     )
   }
 }
@@ -157,6 +159,8 @@ function refusal(
   const text = typeof message === 'string' ? printable(message) : `${request.url.origin} answered ${status}`
   if (code === 'UNAUTHENTICATED')
     return new UsageError(`${request.url.origin} does not accept the key. ${remedy}`.trim())
+  if (code === 'NOT_FOUND' && text.startsWith('This listener serves'))
+    return new Error(`${request.url.origin} is the admin listener of a gateway. Check --url: ${API_PORT}`)
   const isUnknown = code === 'METHOD_NOT_ALLOWED' || (code === 'NOT_FOUND' && text.startsWith('There is nothing at'))
   if (isUnknown) return new Error(otherVersion(request))
   if (code === null) return new Error(`${request.name} was answered ${status}: ${text}`)

@@ -1,5 +1,6 @@
 /** `preflight logs`: reads the decision log that a gateway writes to a file (docs/observability.md#decision-log). */
 import { setTimeout as pause } from 'node:timers/promises'
+import { statSync } from 'node:fs'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { printable } from '../report/printable.ts'
 import { CONFIG_OPTION, configOf } from './config-option.ts'
@@ -7,7 +8,7 @@ import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, posi
 import { LIST_FORMAT } from './format.ts'
 import { requirePath } from './data-directory.ts'
 import { writeLine, type CommandIo } from './io.ts'
-import { assertNoSpecialFile } from '../runtime/regular-file.ts'
+import { assertNoSpecialFile, fileFault } from '../runtime/regular-file.ts'
 
 /** Members that options filter by. */
 const FILTERS = ['decision', 'kind', 'route', 'effect', 'tenant'] as const
@@ -43,7 +44,6 @@ const tail: Command = {
   notes: 'json prints one entry a line. Files that were renamed by rotation are not read.',
   run: async (args, io) => {
     const file = logFileOf(args, io)
-    requirePath(file, `there is no decision log at ${file}`)
     const limit = positiveInteger(args, 'lines', DEFAULT_LINES)
     const show = (entry: LogEntry): void =>
       writeLine(io.stdout, args.value('format') === 'json' ? JSON.stringify(entry) : logLine(entry))
@@ -66,11 +66,23 @@ export const logsGroup: CommandGroup = {
 
 function logFileOf(args: Arguments, io: CommandIo): string {
   const named = args.value('file')
-  if (named !== undefined) return named
-  for (const sink of configOf(args, io).decision_log.sinks) if (sink.type === 'file') return sink.path
+  if (named !== undefined) return readable(named)
+  for (const sink of configOf(args, io).decision_log.sinks) {
+    if (sink.type !== 'file') continue
+    requirePath(sink.path, `there is no decision log at ${sink.path}`)
+    return readable(sink.path)
+  }
   throw new UsageError(
     'the configuration has no sink of type file in decision_log.sinks; add one, or name a file with --file',
   )
+}
+
+/** @throws UsageError when there is no file, or a directory */
+function readable(file: string): string {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats?.isDirectory() === false) return file
+  const code = stats === undefined ? 'ENOENT' : 'EISDIR'
+  throw new UsageError(fileFault(file, Object.assign(new Error(code), { code })))
 }
 
 /** Reads what was appended since the last read; begins at the start of a file that took the place of the one before. */

@@ -29,7 +29,10 @@ import { CONFIG_OPTION } from './config-option.ts'
 import { TYPE_NAMES } from './diff.ts'
 import { filesOf, readSource, textFile, withImports } from './documents.ts'
 import { LIST_FORMAT, show } from './format.ts'
+import { gatewayAt } from './gateway-client.ts'
 import type { CommandIo } from './io.ts'
+import { ASK_FOR_KEY } from './remote.ts'
+import { sessionAt } from './session-file.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:15081'
@@ -63,7 +66,7 @@ export const preflightCommand: Command = {
     {
       name: 'url',
       value: 'URL',
-      help: `Address of the gateway; default: PREFLIGHT_URL, else ${DEFAULT_URL}. The key is in PREFLIGHT_API_KEY.`,
+      help: `Address of the gateway; default: PREFLIGHT_URL, else ${DEFAULT_URL}. The key is in PREFLIGHT_API_KEY, else the session of preflight login.`,
     },
     { name: 'local', help: 'Analyze in this process, without a gateway, with the policy of the configuration.' },
     { name: 'receipt', value: 'FILE', help: 'Write the receipt to this file.' },
@@ -167,12 +170,13 @@ export async function askGateway(
   address: string | undefined,
   { environment }: CommandIo,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const base = address ?? variable(environment, 'PREFLIGHT_URL') ?? DEFAULT_URL
-  if (!URL.canParse('/api/v1/preflight', base)) throw new UsageError(`${base} is not a URL`)
-  const key = variable(environment, 'PREFLIGHT_API_KEY')
-  if (key === null)
-    throw new UsageError('PREFLIGHT_API_KEY is not set; make a key with: preflight keys create --name NAME')
-  const url = new URL('/api/v1/preflight', base)
+  const { origin } = gatewayAt(address ?? variable(environment, 'PREFLIGHT_URL') ?? DEFAULT_URL)
+  const key = variable(environment, 'PREFLIGHT_API_KEY') ?? sessionAt(environment, origin)?.key
+  if (key === undefined)
+    throw new UsageError(
+      'PREFLIGHT_API_KEY is not set; make a key with preflight keys create --name NAME, or sign in with preflight login',
+    )
+  const url = new URL('/api/v1/preflight', origin)
   let response: Response
   try {
     response = await fetch(url, {
@@ -181,11 +185,17 @@ export async function askGateway(
       body: JSON.stringify(request),
     })
   } catch (error) {
-    throw new Error(`no gateway answers at ${url.origin}: ${fetchFailure(error)}`, { cause: error })
+    throw new Error(
+      `no gateway answers at ${origin}: ${fetchFailure(error)}. Check --url, and that the gateway serves`,
+      {
+        cause: error,
+      },
+    )
   }
-  const answer = parseJson(await response.text(), url.origin)
+  if (response.status === 401) throw new UsageError(`${origin} does not accept the key. ${ASK_FOR_KEY}`)
+  const answer = parseJson(await response.text(), origin)
   if (response.ok && isJsonObject(answer)) return answer
-  throw new Error(`${url.origin} answered ${response.status}: ${errorText(answer)}`)
+  throw new Error(`${origin} answered ${response.status}: ${errorText(answer)}`)
 }
 
 /** The same analysis and answer as the API's, without recording or signing. */

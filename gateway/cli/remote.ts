@@ -95,7 +95,8 @@ function connected(url: string, args: Arguments, io: CommandIo): GatewayClient {
 }
 
 const SIGN_IN_AGAIN = 'The session has ended: sign in with preflight login.'
-const ASK_FOR_KEY = 'It may be mistyped, expired or revoked: ask an administrator for a new one.'
+/** What to do when a stated key is not accepted. */
+export const ASK_FOR_KEY = 'It may be mistyped, expired or revoked: ask an administrator for a new one.'
 
 /** Null: none is stated. */
 function statedKey(args: Arguments, io: CommandIo): string | null {

@@ -1,6 +1,6 @@
 /** Sign-in at a command line with a real OpenID provider: the device grant, the key that it makes, and its end. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -94,6 +94,10 @@ test('a person signs in at a command line, works with role and groups of the pro
   const id = scene.requestIn(await scene.ask(place))
   const granted = await cli('approvals', 'grant', id, '--comment', 'agreed')
   assert.equal(granted.code, 0, granted.stderr)
+  const contract = join(home, 'contract.json')
+  writeFileSync(contract, '{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object"}')
+  const risk = await cli('preflight', '--mode', 'analyze', contract, contract)
+  assert.deepEqual([risk.code, /outcome +NO_BREAK_DETECTED/.test(risk.stdout)], [0, true], risk.stderr)
   const out = await cli('logout')
   assert.equal(out.code, 0, out.stderr)
   assert.equal((await cli('whoami')).code, 2)

@@ -120,6 +120,15 @@ test('approvals watch prints requests as they come, and waits for the decision o
 const withUrl = (url: string): Promise<Ran> =>
   run(['approvals', 'list', '--url', url], { environment: { PREFLIGHT_API_KEY: 'pf_x' } })
 
+/** An empty change set, for a request that is refused before it is read. */
+const CHANGE_SET = join(mkdtempSync(join(tmpdir(), 'preflight-change-')), 'change.json')
+writeFileSync(CHANGE_SET, '{"artifacts":[]}')
+
+/** The message without the name of its command. */
+function acceptsNoKey({ stderr }: Ran): string {
+  return (stderr.split('\n')[0] ?? '').replace(/^preflight [\w ]+: /, '')
+}
+
 test('what does not work says what to do', async (t) => {
   const { scene, over } = await startRemote(t)
   const missing = await run(['approvals', 'list', '--url', scene.url])
@@ -130,6 +139,11 @@ test('what does not work says what to do', async (t) => {
   const wrong = await over('pf_live_wrong', 'approvals', 'list')
   assert.equal(wrong.code, 2)
   assert.match(wrong.stderr, /does not accept the key\. It may be mistyped, expired or revoked/)
+  const asked = await over('pf_live_wrong', 'preflight', '--mode', 'analyze', '--change-set', CHANGE_SET)
+  assert.deepEqual([asked.code, asked.stderr.split('\n')[0]], [2, `preflight preflight: ${acceptsNoKey(wrong)}`])
+  const admin = await withUrl(scene.gateway.addresses.admin)
+  assert.equal(admin.code, 3)
+  assert.match(admin.stderr, /is the admin listener of a gateway\. Check --url: the API listens on port 15081/)
   const closed = await withUrl('http://127.0.0.1:9')
   assert.equal(closed.code, 3)
   assert.match(closed.stderr, /no gateway answers at http:\/\/127\.0\.0\.1:9: .*Check --url/)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { loadConfig } from '../../gateway/config/load.ts'
@@ -276,7 +276,10 @@ test('preflight logs tail shows what was decided, filtered', async (t) => {
   assert.equal(textAt(JSON.parse(json.stdout), 'decision'), 'BLOCK')
   const none = await run(['logs', 'tail', '--file', `${file}.none`])
   assert.equal(none.code, 2)
-  assert.match(none.stderr, /there is no decision log at/)
+  assert.match(none.stderr, /\.none does not exist; make it, or name another file/)
+  const folder = await run(['logs', 'tail', '--file', dirname(file)])
+  assert.equal(folder.code, 2)
+  assert.match(folder.stderr, /is a directory; name a file in it/)
   const unnamed = await run(['logs', 'tail'])
   assert.match(unnamed.stderr, /no sink of type file in decision_log\.sinks/)
 })
