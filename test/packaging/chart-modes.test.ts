@@ -343,3 +343,27 @@ test('a release of the injector alone has no gateway, and its notes say what to 
   assert.match(stdout, /needs a preflight\.yaml/)
   assert.doesNotMatch(stdout, /agents call this/)
 })
+
+/** Without a cluster. */
+async function notes(helm: string, ...settings: readonly string[]): Promise<string> {
+  const { stdout } = await run(helm, ['install', 'trial', CHART, '-n', 'preflight', '--dry-run=client', ...settings])
+  return stdout.slice(stdout.lastIndexOf('\nNOTES:'))
+}
+
+test('the notes of a release name the addresses and warnings of its modes only', async (t) => {
+  const helm = fetchedTool(t, 'helm')
+  if (helm === null) return
+  const gateway = await notes(helm)
+  assert.match(gateway, /\n\n  proxy  http:\/\/trial-preflight-gateway\.preflight\.svc:15080 /)
+  assert.match(gateway, /No route is configured yet/)
+  assert.match(gateway, /does not lock the agents' egress/)
+  const hub = await notes(helm, ...overlay('hub'))
+  assert.match(hub, /\n\n  hub    https:\/\/trial-preflight-gateway-hub\.preflight\.svc:15444 /)
+  assert.doesNotMatch(hub, /proxy  |No route is configured|egress|Persistence is off/)
+  const tls = ['proxy', 'api'].flatMap((name) => [
+    ...['--set', `config.tls.listeners.${name}.certificate=tls.crt`],
+    ...['--set', `config.tls.listeners.${name}.key=tls.key`],
+  ])
+  const encrypted = await notes(helm, ...tls, '--set', 'persistence.enabled=false')
+  assert.match(encrypted, /proxy  https:\/\/[^]*API    https:\/\/[^]*Persistence is off/)
+})
