@@ -361,8 +361,8 @@ test('the notes of a release name the addresses and warnings of its modes only',
   assert.match(hub, /\n\n  hub    https:\/\/trial-preflight-gateway-hub\.preflight\.svc:15444 /)
   assert.doesNotMatch(hub, /proxy  |No route is configured|egress|Persistence is off/)
   const tls = ['proxy', 'api'].flatMap((name) => [
-    ...['--set', `config.tls.listeners.${name}.certificate=tls.crt`],
-    ...['--set', `config.tls.listeners.${name}.key=tls.key`],
+    '--set',
+    `config.tls.listeners.${name}.certificate=tls.crt,config.tls.listeners.${name}.key=tls.key`,
   ])
   const encrypted = await notes(helm, ...tls, '--set', 'persistence.enabled=false')
   assert.match(encrypted, /proxy  https:\/\/[^]*API    https:\/\/[^]*Persistence is off/)
