@@ -68,8 +68,16 @@ const TOO_WIDE = `[...document.querySelectorAll('main *')]
     (one.matches('.scroll, .card') && one.scrollWidth > one.clientWidth + 1))
   .map((one) => one.tagName + '.' + one.className).join(' ')`
 
-for (const width of [1440, 360])
-  test(`every page fits ${width} px with names of 200 characters`, async (t) => {
+/** Buttons whose one word stands on two lines. */
+const BROKEN_WORDS = `[...document.querySelectorAll('button, .button')].filter((one) => {
+  const range = document.createRange()
+  range.selectNodeContents(one)
+  const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+  return lines.size > 1 && !/\\s/.test(one.textContent.trim())
+}).map((one) => one.textContent.trim()).join(' ')`
+
+for (const width of [1440, 390, 360])
+  test(`every page fits ${width} px with names of 200 characters, and no button breaks a word`, async (t) => {
     const browser = await openBrowser(t)
     if (browser === null) return
     const scene = await startLongScene(t)
@@ -79,5 +87,6 @@ for (const width of [1440, 360])
       const path = address.replace('/orders', `/${ROUTE}`)
       await page.goto(scene.url + path)
       assert.equal(await page.evaluate(TOO_WIDE), '', path)
+      assert.equal(await page.evaluate(BROKEN_WORDS), '', path)
     }
   })

@@ -166,7 +166,7 @@ textarea { min-height: 5rem; resize: vertical; }
 textarea.code { font-family: var(--mono); font-size: .8125rem; min-height: 18rem; white-space: pre; }
 input[type=checkbox] { width: auto; min-height: 0; accent-color: var(--accent); }
 .check { display: flex; align-items: center; gap: var(--s2); font-weight: 400; }
-button, .button { font: inherit; font-weight: 600; }
+button, .button { font: inherit; font-weight: 600; overflow-wrap: break-word; }
 button, .button { cursor: pointer; border-radius: 6px; border: 1px solid var(--line-strong); background: var(--surface); color: var(--text); padding: .4375rem .875rem; min-height: 2.25rem; text-decoration: none; display: inline-flex; align-items: center; justify-content: center; }
 a.jump { display: none; }
 button:hover, .button:hover { background: var(--raised); }
