@@ -215,7 +215,18 @@ function compile(text: string, module = 'nodenext'): ReturnType<typeof runProgra
   const program = join(folder, 'program.ts')
   writeFileSync(program, text)
   const compiler = join(ROOT, 'node_modules/.bin/tsc')
-  const options = ['--noEmit', '--strict', '--module', module, '--target', 'es2024', '--types', '', '--skipLibCheck']
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    module,
+    '--target',
+    'es2024',
+    '--types',
+    '',
+    '--skipLibCheck',
+    'false',
+  ]
   return runProgram('sh', ['-c', `cd "$0" && "$@"`, folder, compiler, ...options, program])
 }
 
