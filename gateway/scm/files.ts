@@ -14,7 +14,7 @@ export function fileOfBytes(path: string, bytes: Buffer): FileAtCommit {
 }
 
 /** Whether these bytes are the blob of this id (SHA-1 or SHA-256, gitformat-loose). */
-export function isBlob(bytes: Buffer, id: string): boolean {
+function isBlob(bytes: Buffer, id: string): boolean {
   const hash = createHash(id.length === 64 ? 'sha256' : 'sha1')
   return hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex') === id
 }
