@@ -100,11 +100,17 @@ class WrittenNode implements SchemaNode {
     return !isTyped && this.constraints.length === 0
   }
 
+  /** A schema that combines itself reaches its own node while it is read. No value is checked by it to an end. */
   get constraints(): readonly Constraint[] {
-    this.#constraints ??= [...this.#nodes.read(this.source)]
+    if (this.#constraints === null) {
+      this.#constraints = COMBINES_ITSELF
+      this.#constraints = [...this.#nodes.read(this.source)]
+    }
     return this.#constraints
   }
 }
+
+const COMBINES_ITSELF: readonly Constraint[] = [{ kind: 'opaque', why: 'a schema that combines itself' }]
 
 /** Of the same types there is one constraint: half a million members may be of one type. */
 const TYPES: readonly Constraint[] = Array.from({ length: 2 ** JSON_TYPES.length }, (_, mask) => ({
