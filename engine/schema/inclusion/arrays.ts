@@ -1,7 +1,8 @@
 /** An array that meets what is sure of a goal: the shortest one that has all demanded items. */
 import { Alternatives, BOUND, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
 import { itemNode } from './evaluate.ts'
-import { met, unmet, type Atom, type Goal } from './literals.ts'
+import { met, unmet, type Atom } from './atoms.ts'
+import type { Goal } from './literals.ts'
 import type { Bound, Constraint, Items, Literal, SchemaNode } from './model.ts'
 import { countsOf } from './scalars.ts'
 

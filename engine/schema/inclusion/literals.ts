@@ -3,6 +3,8 @@
  * is one file, since the ways to break a condition and those to meet it belong together.
  */
 
+import { met, unmet, type Atom, type LiteralSet, type Only, type Pending, type Where } from './atoms.ts'
+import { waysToMissValues, type ValuesNode } from './listed-values.ts'
 import type { Overlaps } from './overlaps.ts'
 import {
   jsonTypeOf,
@@ -16,48 +18,6 @@ import {
   type Shape,
 } from './model.ts'
 
-/** Which name a demanded member has. */
-type Where =
-  | { readonly kind: 'name'; readonly name: string }
-  | { readonly kind: 'pattern'; readonly pattern: string }
-  /** Neither described nor matched by a shape. */
-  | { readonly kind: 'beyond'; readonly shape: Shape }
-  | { readonly kind: 'any' }
-
-/** What follows from literals for values of one type. */
-export type Atom =
-  | { readonly kind: 'keep'; readonly constraint: Constraint; readonly isMet: boolean }
-  | { readonly kind: 'presence'; readonly name: string; readonly isPresent: boolean }
-  /** There is a member at such a name, with such a name, whose value is such. */
-  | {
-      readonly kind: 'member'
-      readonly where: Where
-      readonly named: readonly Literal[]
-      readonly value: readonly Literal[]
-    }
-  /** There are items, as many as said, at different positions of those from `from` on, or at `from` only. */
-  | {
-      readonly kind: 'item'
-      readonly from: number
-      readonly isOnly: boolean
-      readonly count: number
-      readonly value: readonly Literal[]
-    }
-
-/** One alternative of many, and none of the others: their literals are made when this way is tried. */
-interface Only {
-  readonly kind: 'only'
-  readonly node: SchemaNode
-  readonly among: readonly SchemaNode[]
-}
-
-export type Pending = Literal | Atom | Only
-/** All of it together. */
-export type LiteralSet = readonly Pending[]
-
-export const met = (node: SchemaNode): Literal => ({ node, isMet: true })
-export const unmet = (node: SchemaNode): Literal => ({ node, isMet: false })
-
 /** Pairs of more alternatives of `oneOf` than these are not looked at. */
 const MAX_PAIRED = 24
 
@@ -65,6 +25,7 @@ export interface Negating {
   readonly type: JsonType
   readonly isDisjoint: (a: SchemaNode, b: SchemaNode) => boolean
   readonly negationOf: (node: SchemaNode) => SchemaNode
+  readonly valuesNode: ValuesNode
   /** Whether every value of the first is seen to be one of the second, without a search. */
   readonly isWithin: (one: SchemaNode, other: SchemaNode) => boolean
   readonly overlapsAmong: (nodes: readonly SchemaNode[]) => Overlaps
@@ -139,6 +100,9 @@ function waysToBreakOfType(constraint: Constraint, by: Negating): readonly Liter
   }
   if (constraint.kind === 'contains') {
     return waysToBreakContains(constraint, by)
+  }
+  if (constraint.kind === 'values' && (by.type === 'object' || by.type === 'array')) {
+    return waysToMissValues(constraint.values, by.type, by.valuesNode)
   }
   return [[{ kind: 'keep', constraint, isMet: false }]]
 }

@@ -2,7 +2,8 @@
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { Alternatives, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
 import { admitsValue, isMatch, shapeNodes, type Evaluation } from './evaluate.ts'
-import { met, type Atom, type Goal } from './literals.ts'
+import { met, type Atom } from './atoms.ts'
+import type { Goal } from './literals.ts'
 import type { Bound, Constraint, Literal, SchemaNode, Shape } from './model.ts'
 import { countsOf } from './scalars.ts'
 

@@ -10,7 +10,8 @@ import { Alternatives, BOUND, openFor, UNSAT, type SearchAnswer } from './answer
 import { findArray } from './arrays.ts'
 import { Disjointness } from './disjoint.ts'
 import { admitsValue, every, holds, not, type Evaluation, type Truth } from './evaluate.ts'
-import { Goal, met, type LiteralSet, type Negating, type Pending } from './literals.ts'
+import { met, type LiteralSet, type Pending } from './atoms.ts'
+import { Goal, type Negating } from './literals.ts'
 import { Mentions, type Convention } from './mentions.ts'
 import {
   constraintsWithin,
@@ -220,6 +221,7 @@ export class Search {
       type,
       isDisjoint: (a, b) => this.#disjointness.areDisjoint(a, b),
       negationOf: (node) => this.#nodes.negationOf(node),
+      valuesNode: (values) => this.#valuesNode(values),
       isWithin: (a, b) => a.id === b.id || this.#options.isWithin(a, b),
       overlapsAmong,
       spend: (cost) => this.#spend(cost),
@@ -304,15 +306,17 @@ export class Search {
   /** A value for what is sure, whatever is chosen. */
   #example(goal: Goal, sought: Sought, members: ObjectGoal | null = null): SearchAnswer {
     const listed = goal.kept.find(({ constraint, isMet }) => isMet && constraint.kind === 'values')
-    if (listed?.constraint.kind === 'values') return this.#listed(goal, listed.constraint.values)
+    if (listed?.constraint.kind === 'values') {
+      // No other value is possible, so each is held against the whole.
+      const ofType = listed.constraint.values.filter((value) => jsonTypeOf(value) === goal.type)
+      return this.#tryEach(ofType, sought.literals)
+    }
     if (goal.type === 'object') return (members ?? new ObjectGoal(goal, this.#objectSearch(sought))).find()
     if (goal.type === 'array') {
-      const valuesNode = (values: readonly unknown[]): SchemaNode =>
-        this.#node([valuesConstraint(values)], JSON.stringify(values))
       return findArray(goal, {
         solve: (one) => this.#solveAt(one, () => this.#places.item(sought.place)),
         spend: () => this.#spend(),
-        valuesNode,
+        valuesNode: (values) => this.#valuesNode(values),
       })
     }
     const found = this.#scalar(goal)
@@ -332,13 +336,6 @@ export class Search {
     )
   }
 
-  /** Of listed values the first that fits what is sure of it. */
-  #listed(goal: Goal, values: readonly unknown[]): SearchAnswer {
-    const literals = goal.kept.map(({ constraint, isMet }) => ({ node: this.#nodes.made([constraint]), isMet }))
-    const ofType = values.filter((value) => jsonTypeOf(value) === goal.type)
-    return this.#tryEach(ofType, literals)
-  }
-
   #objectSearch(sought: Sought): ObjectSearch {
     const { literals, place } = sought
     sought.objects ??= {
@@ -356,6 +353,10 @@ export class Search {
   #haveNothingInCommon(a: SchemaNode, b: SchemaNode): boolean {
     const answer = this.#solveAt([met(a), met(b)], () => NO_SCHEMAS)
     return answer.kind === 'unsat' && answer.depth === Infinity
+  }
+
+  #valuesNode(values: readonly unknown[]): SchemaNode {
+    return this.#node([valuesConstraint(values)], JSON.stringify(values))
   }
 
   #node(constraints: readonly Constraint[], text: string): SchemaNode {
