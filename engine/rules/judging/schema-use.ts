@@ -150,6 +150,8 @@ function strongest(a: Explanation, b: Explanation): Explanation {
 interface Alarm {
   loses: Explanation
   gains: Explanation
+  /** Whether a rule that does not look at the values is among the reasons. */
+  readonly guesses: Set<ProofDirection>
   isBreaking: boolean
 }
 
@@ -164,11 +166,12 @@ function mayGain({ keyword, action }: SchemaDelta, { effect }: Rule): boolean {
 
 function noteAlarm(alarms: Map<SchemaPair, Alarm>, { pair, delta }: Reached, rule: Rule, level: Level): void {
   if (level === 'info' || isAboutReading(delta)) return
-  const alarm = alarms.get(pair) ?? { loses: 'nothing', gains: 'nothing', isBreaking: false }
+  const alarm = alarms.get(pair) ?? { loses: 'nothing', gains: 'nothing', guesses: new Set(), isBreaking: false }
   const isUsage = delta.keyword === 'readOnly' || delta.keyword === 'writeOnly' || isPropertyRemoval(delta)
   const explanation = isUsage ? 'use' : isGuess(rule) ? 'guess' : 'rule'
   if (LOSES.has(rule.effect) || isUsage) alarm.loses = strongest(alarm.loses, explanation)
   if (mayGain(delta, rule) || isUsage) alarm.gains = strongest(alarm.gains, explanation)
+  if (explanation === 'guess') alarm.guesses.add(LOSES.has(rule.effect) ? 'narrowing' : 'widening')
   alarm.isBreaking ||= level === 'breaking'
   alarms.set(pair, alarm)
 }
@@ -426,7 +429,13 @@ function uncovered(
     const isSmallest = (pair: SchemaPair): boolean =>
       !pair.edges.some(({ to }) => to !== pair && broken.has(to) && !isUnused(to, direction))
     const smallest = [...broken].filter(([pair]) => isSmallest(pair) && !covers(pair))
-    const found = smallest.flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs))
+    // Another change, here or at a member, explains none of the values that a new choice refuses.
+    const ofWholes = [...broken].flatMap(([pair, path]) => {
+      if (alarms.get(pair)?.guesses.has(proof) !== true || smallest.some(([one]) => one === pair)) return []
+      const alone = withWholesOnly(pair, proof)
+      return proofs.isShown(alone, proof) ? generalsOf(pair, path, proof, proofs, alone) : []
+    })
+    const found = [...smallest.flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs)), ...ofWholes]
     if (found.length > 0 || [...broken.keys()].some(covers)) return found
     // Among schemas that contain each other none is the smallest: the finding is at the whole.
     return [...broken].slice(0, 1).flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs))
@@ -448,6 +457,17 @@ function withoutNames(pair: SchemaPair, names: ReadonlySet<string | null>): Sche
   const properties = Object.entries(membersOf(value, 'properties')).filter(([name]) => !names.has(name))
   const required = textsOf(value.required).filter((name) => !names.has(name))
   return { ...pair, before: { ...before, value: { ...value, properties: Object.fromEntries(properties), required } } }
+}
+
+/** Alternatives and positions, which come or go as a whole. */
+const WHOLES = ['anyOf', 'oneOf', 'prefixItems', 'items'] as const
+
+/** The pair with only the alternatives and positions that the side that refuses has alone. */
+function withWholesOnly(pair: SchemaPair, proof: ProofDirection): SchemaPair {
+  const [refusing, other] = proof === 'narrowing' ? [pair.after, pair.before] : [pair.before, pair.after]
+  const own = WHOLES.filter((keyword) => Array.isArray(refusing.value[keyword]) && !Array.isArray(other.value[keyword]))
+  const alone = { ...refusing, value: Object.fromEntries(own.map((keyword) => [keyword, refusing.value[keyword]])) }
+  return proof === 'narrowing' ? { ...pair, after: alone } : { ...pair, before: alone }
 }
 
 /** The pairs reached through pairs whose values are not all kept, or not all known, with the shortest path to each. */
@@ -477,16 +497,20 @@ function isUnused({ after }: SchemaPair, direction: UseDirection): boolean {
   return direction === 'response' && after.value.writeOnly === true
 }
 
-/** The general finding at a pair; none if its values are all kept, or all known. */
+/**
+ * The general finding at a pair; none if its values are all kept, or all known.
+ * @param asked the pair, or the part of it that the finding is about
+ */
 function generalsOf(
   pair: SchemaPair,
   path: readonly string[],
   proof: ProofDirection,
   proofs: Proofs,
+  asked = pair,
 ): readonly General[] {
-  const answer = proofs.ask(pair, proof)
+  const answer = proofs.ask(asked, proof)
   if (answer.kind === 'included') return []
-  const letter = answer.kind === 'refuted' ? proofs.letterOf(pair, proof) : null
+  const letter = answer.kind === 'refuted' ? proofs.letterOf(asked, proof) : null
   const isProved = answer.kind === 'refuted' && letter === null
   const after = answer.kind === 'refuted' ? answer.value : `no proof, because of ${answer.why}`
   const delta: SchemaDelta = {
