@@ -15,11 +15,13 @@ import { isAbsolute, relativePath, resolveUri } from './uri.ts'
 /** Files that references may lead to, by their paths from the folder of the document. */
 export interface FurtherDocuments {
   readonly paths: readonly string[]
+  /** Whether the path is that of the document itself, to which other files refer by its name. */
+  isDocument(path: string): boolean
   /** Undefined if the file was not given or cannot be read. */
   open(path: string): unknown
 }
 
-export const NO_FILES: FurtherDocuments = { paths: [], open: () => undefined }
+export const NO_FILES: FurtherDocuments = { paths: [], isDocument: () => false, open: () => undefined }
 
 /** Finds schemas by the addresses that they state. */
 interface ByAddress {
@@ -143,7 +145,8 @@ export class OpenApiDocuments implements SchemaSource {
     const hash = reference.indexOf('#')
     const file = hash === -1 ? reference : reference.slice(0, hash)
     const fragment = hash === -1 ? '' : reference.slice(hash + 1)
-    const document = file === '' ? from.document : joinPath(from.document, file)
+    const path = file === '' ? from.document : joinPath(from.document, file)
+    const document = this.#given.isDocument(path) ? this.root.document : path
     const root = this.#open(document)
     if (root === undefined) return null
     const pointer = localRefPointer(`#${fragment}`)

@@ -8,22 +8,19 @@ import type { FurtherDocuments } from './documents.ts'
 import { withPlainReferences } from './plain-references.ts'
 import { relativePath } from './uri.ts'
 
-/** @param text of the document itself, which files may refer to by name */
-export function filesHandedIn(
-  text: string,
-  side: 'base' | 'head',
-  { files, limits }: CompareOptions,
-): FurtherDocuments {
+export function filesHandedIn(side: 'base' | 'head', { files, limits }: CompareOptions): FurtherDocuments {
   const texts = files?.[side] ?? {}
   const document = files?.document ?? ''
   const folder = document.slice(0, document.lastIndexOf('/') + 1)
+  const nameOf = (path: string): string => (folder === '' ? path : normalFilePath(folder + path))
+  const isDocument = (path: string): boolean => path !== '' && nameOf(path) === document
   const open = (path: string): unknown => {
-    const name = folder === '' ? path : normalFilePath(folder + path)
-    const own = Object.hasOwn(texts, name) ? texts[name] : undefined
-    const content = own ?? (name !== '' && name === document ? text : undefined)
-    const read = content === undefined ? null : readDocument(content, limits ?? DEFAULT_DOCUMENT_LIMITS)
-    return read?.ok ? withPlainReferences(read.value.root, content ?? '') : undefined
+    const name = nameOf(path)
+    const content = Object.hasOwn(texts, name) ? texts[name] : undefined
+    if (content === undefined) return undefined
+    const read = readDocument(content, limits ?? DEFAULT_DOCUMENT_LIMITS)
+    return read.ok ? withPlainReferences(read.value.root, content) : undefined
   }
   const paths = Object.keys(texts).flatMap((name) => relativePath(name, folder) ?? [])
-  return { paths: paths.sort(byCodeUnit), open }
+  return { paths: paths.sort(byCodeUnit), isDocument, open }
 }

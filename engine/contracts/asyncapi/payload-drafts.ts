@@ -33,16 +33,17 @@ export function withPayloadDrafts(contents: Contents): Contents {
   const { root, files } = contents
   const opened = new Map<string, unknown>([['', root]])
   const open = (path: string): unknown => {
-    if (!opened.has(path)) opened.set(path, files.open(path))
-    return opened.get(path)
+    const name = files.isDocument(path) ? '' : path
+    if (!opened.has(name)) opened.set(name, files.open(name))
+    return opened.get(name)
   }
   const counted = new Set<object>()
   for (const path of ['', ...files.paths])
     for (const value of schemasOfLaterDrafts(open(path))) collectReached({ value, path }, open, counted)
-  if (counted.size === 0) return { root, files: { paths: files.paths, open } }
+  if (counted.size === 0) return { root, files: { ...files, open } }
   return {
     root: withCountedReferences(root, counted),
-    files: { paths: files.paths, open: (path) => withCountedReferences(open(path), counted) },
+    files: { ...files, open: (path) => withCountedReferences(open(path), counted) },
   }
 }
 

@@ -43,7 +43,7 @@ export function readJsonSchema(
     const fix = 'A schema is an object with keywords such as type, properties or $ref, or true or false.'
     return unreadableAt(locate, '', 'as a JSON Schema: it holds no keyword', fix)
   }
-  const files = filesHandedIn(text, side, options)
+  const files = filesHandedIn(side, options)
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
   const hasFurtherDrafts = text.indexOf('$schema') !== text.lastIndexOf('$schema')
   const known = withKnownKeywords(root, draft, { hasFurtherDrafts, isStrict: options.isStrict === true })

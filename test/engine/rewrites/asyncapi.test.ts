@@ -32,6 +32,8 @@ const api = (rest: Json = {}, files?: Json): Written => ({
   ...three({ channels: CHANNELS, operations: { tell: SENT }, ...rest }),
   ...(files && { files }),
 })
+/** The references of a part to the document, as another file writes them. */
+const backward = (part: Json): Json => JSON.parse(JSON.stringify(part).replaceAll('"#/', '"./contract.json#/'))
 /** An operation of all messages of its channel. */
 const SENT_ALL = { action: 'send', channel: ref('channels/events') }
 const messages = (made: Json, rest: Json = {}, files?: Json): Written =>
@@ -147,6 +149,11 @@ checkRewrites('AsyncAPI', 'asyncapi', [
     'a message in place, and a component',
     api(),
     messages(ref('components/messages/M'), { components: { messages: { M: MADE } } }),
+  ],
+  [
+    'operations in another file that refer back to the document by its name',
+    api(),
+    api({ operations: { tell: { $ref: 'parts.json#/tell' } } }, { 'parts.json': { tell: backward(SENT), 'x-a': 1 } }),
   ],
   ['a message in another file', api(), messages({ $ref: 'parts.json#/M' }, {}, { 'parts.json': { M: MADE } })],
   [
