@@ -5,10 +5,11 @@ import { integerOf, type Cursor } from './tokens.ts'
 
 /** Options being read. An option that is set again is repeated, and both values count. */
 export class OptionSet {
-  readonly #values = new Map<string, Json>()
+  readonly #stated = new StatedValues()
 
+  /** These grow while options are read. */
   get values(): Options {
-    return this.#values
+    return this.#stated.values
   }
 
   /** `name = value`, after the keyword `option` or within brackets. */
@@ -32,8 +33,25 @@ export class OptionSet {
       for (const [member, inner] of Object.entries(value)) this.#set(`${name}.${extensionName(member)}`, inner)
       return
     }
-    const before = this.#values.get(name)
-    this.#values.set(name, before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value])
+    this.#stated.add(name, value)
+  }
+}
+
+/** The value of each name. What is stated several times is a list. */
+class StatedValues {
+  readonly values = new Map<string, Json>()
+  readonly #lists = new Map<string, Json[]>()
+
+  add(name: string, value: Json): void {
+    const before = this.values.get(name)
+    const list = this.#lists.get(name)
+    if (before === undefined) this.values.set(name, value)
+    else if (list !== undefined) for (const item of [value].flat()) list.push(item)
+    else {
+      const started = [before, value].flat()
+      this.#lists.set(name, started)
+      this.values.set(name, started)
+    }
   }
 }
 
@@ -89,17 +107,15 @@ function rest(cursor: Cursor): string {
 function aggregate(cursor: Cursor): Json {
   return cursor.nested(() => {
     const close = cursor.next().text === '<' ? '>' : '}'
-    const members = new Map<string, Json>()
+    const members = new StatedValues()
     while (!cursor.take(close)) {
       const name = memberName(cursor)
       const hasColon = cursor.take(':')
       if (!hasColon && !cursor.isAt('{') && !cursor.isAt('<')) cursor.refuse('":"')
-      const value = memberValue(cursor)
-      const before = members.get(name)
-      members.set(name, before === undefined ? value : [before, value].flat())
+      members.add(name, memberValue(cursor))
       if (!cursor.take(',')) cursor.take(';')
     }
-    return Object.fromEntries(members)
+    return Object.fromEntries(members.values)
   })
 }
 

@@ -1,5 +1,5 @@
 /**
- * One field or extension on both sides, matched by number: name, type, cardinality, default, oneof, options and
+ * One field or extension on both sides, matched by number: name, type, cardinality, default, options and
  * features.
  */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
@@ -16,13 +16,12 @@ const JUDGED: ReadonlySet<string> = new Set(['json_name', 'default', 'jstype', '
 
 export function compareProtoField(base: ProtoField, head: ProtoField, walk: ProtoWalk): void {
   const outer = head.extendee === null ? outerOf(head.fullName) : walk.head.typeOf(head.extendee, head.scope).name
-  const add = sayerOf(head, outer, walk)
+  const add = fieldReporter(head, outer, walk)
   compareFieldNames(base, head, add)
   const likeness = relateFieldTypes(base, head, walk)
   if (likeness !== 'same') add(TYPE_RULES[likeness], typeName(base, walk.base), typeName(head, walk.head))
   compareCardinality(base, head, add, walk)
   compareFieldDefault(base, head, add, walk)
-  if (base.oneof !== head.oneof) add(oneofRule(base, head, walk), oneofName(base), oneofName(head))
   for (const { rule, valueOf } of TRAITS) {
     const before = valueOf(base, walk.base)
     const after = valueOf(head, walk.head)
@@ -35,7 +34,8 @@ export function compareProtoField(base: ProtoField, head: ProtoField, walk: Prot
 
 type AddFieldChange = (rule: ProtoRuleId, before: unknown, after: unknown) => void
 
-function sayerOf(head: ProtoField, reaches: string, walk: ProtoWalk): AddFieldChange {
+/** Reports changes of a field of the message `reaches`. */
+export function fieldReporter(head: ProtoField, reaches: string, walk: ProtoWalk): AddFieldChange {
   return (rule, before, after) => {
     // By number: a renamed field is the same field.
     const change: ProtoChange = { rule, subject: `${reaches}#${head.number}`, side: 'head', location: head.at, reaches }
@@ -112,29 +112,6 @@ function compareFieldDefault(base: ProtoField, head: ProtoField, add: AddFieldCh
   // If both defaults are the zero of their type, the change of type is reported instead.
   if (before.isZero && after.isZero) return
   add('proto-field-default-changed', before.written, after.written)
-}
-
-/** The name of a oneof is in code only. Values are lost if other fields exclude this one on one side only. */
-function oneofRule(base: ProtoField, head: ProtoField, walk: ProtoWalk): ProtoRuleId {
-  const others = new Map(neighboursOf(head, walk.head).map((field) => [field.number, field]))
-  const isMoved = neighboursOf(base, walk.base).some((before) => {
-    const after = others.get(before.number)
-    return after !== undefined && isInSameOneof(base, before) !== isInSameOneof(head, after)
-  })
-  return isMoved ? 'proto-field-oneof-changed' : 'proto-field-oneof-changed-in-source'
-}
-
-/** The other fields of its message. */
-function neighboursOf({ scope, number }: ProtoField, { messages }: ProtoContract): readonly ProtoField[] {
-  return (messages.get(scope)?.fields ?? []).filter((field) => field.number !== number)
-}
-
-function isInSameOneof(field: ProtoField, other: ProtoField): boolean {
-  return field.oneof !== null && field.oneof === other.oneof
-}
-
-function oneofName({ oneof }: ProtoField): string {
-  return oneof === null ? 'no oneof' : `the oneof ${oneof}`
 }
 
 interface FieldTrait {

@@ -52,8 +52,9 @@ function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
     const change = { ...place, location: `${head.at}/syntax`, subject: `${subject} syntax` }
     walk.add({ ...change, rule: syntaxRule(base, head), before: base.syntax, after: head.syntax })
   }
+  const kept = passedOn(head, walk.head.files)
   for (const path of passedOn(base, walk.base.files)) {
-    if (passedOn(head, walk.head.files).has(path)) continue
+    if (kept.has(path)) continue
     const change = { ...place, subject: `${subject} public import ${path}` }
     walk.add({ ...change, rule: 'proto-public-import-removed', before: path })
   }

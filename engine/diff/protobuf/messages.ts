@@ -4,6 +4,7 @@ import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { typeOfField } from './field-types.ts'
 import { demandOf } from './call-options.ts'
 import { cardinalityOf, compareProtoField, isRequiredField } from './fields.ts'
+import { compareMembership, compareOneofs } from './oneofs.ts'
 import { RangeSet, compareRanges, compareReserved, reportUnreserved } from './ranges.ts'
 import { compareCommonOptions } from './options.ts'
 import { compareVisibility } from './visibility.ts'
@@ -56,6 +57,7 @@ function compareFields(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk):
   const before = new Map(base.fields.map((field) => [field.number, field]))
   const after = new Map(head.fields.map((field) => [field.number, field]))
   const reserved = new RangeSet(head.reserved.ranges)
+  compareMembership(before, after, walk)
   for (const [number, field] of before) {
     const kept = after.get(number)
     if (kept !== undefined) {
@@ -101,26 +103,4 @@ function reportRemovedField(field: ProtoField, head: ProtoMessage, reserved: Ran
 function fieldRemovalRule(hasNumber: boolean, hasName: boolean): ProtoRuleId {
   if (hasNumber) return hasName ? 'proto-field-removed-and-reserved' : 'proto-field-removed-name-not-reserved'
   return hasName ? 'proto-field-removed-number-not-reserved' : 'proto-field-removed'
-}
-
-function compareOneofs(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk): void {
-  const before = new Set(base.oneofs.map(({ name }) => name))
-  const after = new Map(head.oneofs.map((oneof) => [oneof.name, oneof]))
-  for (const oneof of base.oneofs) {
-    const { name, fullName, at } = oneof
-    const kept = after.get(name)
-    if (kept !== undefined) {
-      compareCommonOptions(oneof, kept, { reaches: head.fullName }, walk)
-      continue
-    }
-    const place = { side: 'base', location: at, subject: fullName, reaches: base.fullName } as const
-    walk.add({ ...place, rule: 'proto-oneof-removed', name: fullName, before: name })
-  }
-  for (const { name, fullName, at, options } of head.oneofs) {
-    if (before.has(name)) continue
-    const place = { side: 'head', location: at, subject: fullName, reaches: head.fullName } as const
-    const isDemanded = demandOf({ options }) === 'required' && walk.directions(head.fullName).isSent
-    const rule = isDemanded ? 'proto-field-required-by-option' : 'proto-oneof-added'
-    walk.add({ ...place, rule, name: fullName, after: name })
-  }
 }
