@@ -77,14 +77,38 @@ function isNoIcon(icons: unknown): boolean {
   return icons === null || (Array.isArray(icons) && icons.length === 0)
 }
 
-/** Scheme and authority (RFC 3986 §3). A data URL within the manifest has no origin. */
-const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
-
 function originsOf(icons: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(icons) ? icons : []
-  const sources = list.map((icon) => (isRecord(icon) && typeof icon['src'] === 'string' ? icon['src'] : ''))
-  const origins = sources.map((source) => ORIGIN.exec(source)?.[0].toLowerCase())
-  return [...new Set(origins.filter((origin) => origin !== undefined))].sort(byCodeUnit)
+  const origins = list.map((icon) => (isRecord(icon) && typeof icon['src'] === 'string' ? originOf(icon['src']) : null))
+  return [...new Set(origins.filter((origin) => origin !== null))].sort(byCodeUnit)
+}
+
+/** The scheme, the slashes before the host, and what is before the path. */
+const ADDRESS = /^([a-z][a-z0-9+.-]*:)?([/\\\\]*)([^/\\\\?#]*)/
+
+/** The schemes whose addresses have a host after any number of slashes, and their default ports. */
+const HOSTED: ReadonlyMap<string, RegExp> = new Map([
+  ['https:', /:443$/],
+  ['http:', /:80$/],
+])
+
+/**
+ * Where a host loads an address from, as browsers read it (WHATWG URL §4.4): `https:a.example`, `//a.example` and
+ * `https:\\a.example` name a host too. Another scheme is its own origin, since hosts may run `javascript:` and read
+ * `file:`. Null for data URLs, which load nothing, and for paths.
+ */
+function originOf(source: string): string | null {
+  const text = source
+    .replaceAll(/[\t\n\r]/g, '')
+    .trim()
+    .toLowerCase()
+  const [, scheme = '', slashes = '', authority = ''] = ADDRESS.exec(text) ?? []
+  if (scheme === 'data:') return null
+  const port = HOSTED.get(scheme)
+  if (scheme !== '' && port === undefined) return slashes.length > 1 ? `${scheme}//${authority}` : scheme
+  if (scheme === '' && slashes.length < 2) return null
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  return `${scheme}//${port === undefined ? host : host.replace(port, '')}`
 }
 
 /** Reports each changed member of the object at `path`, except the excluded ones. */

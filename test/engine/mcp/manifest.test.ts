@@ -304,6 +304,29 @@ suite('what a server says beside its lists', () => {
     ])
   })
 
+  test('an icon from another host is one however its address is written', () => {
+    const before = icon('https://icons.example/a.png')
+    const same = ['HTTPS:icons.example/b.png', 'https://user@icons.example:443/b.png', 'b.png', '/b.png', 'data:,b']
+    for (const source of same) {
+      assert.deepEqual(reported(before, icon(source)), ['mcp-icons-changed /tools/0/icons'], source)
+    }
+    const other = [
+      'https:a.example/b.png',
+      String.raw`https:\\a.example/b.png`,
+      '//a.example/b.png',
+      ' https:/a.example/b.png',
+      'https://icons.example:8443/b.png',
+      'http://icons.example/b.png',
+      'https://',
+      'javascript:alert(1)',
+      'file:/b.png',
+      'blob:https://icons.example/b',
+    ]
+    for (const source of other) {
+      assert.deepEqual(reported(before, icon(source)), ['mcp-icon-origin-changed /tools/0/icons'], source)
+    }
+  })
+
   test('arguments of a prompt that change places keep their descriptions', () => {
     const first = { name: 'topic', description: 'What the summary is about' }
     const second = { name: 'length', description: 'How many sentences it has' }
