@@ -77,6 +77,20 @@ test('the grant of a key that was revoked counts for nothing, that of a person w
   assert.equal(await grantBy((await make({})).key), 'granted')
 })
 
+test('the grant of a key that has left the group counts no more for it, while the request is pending', async (t) => {
+  const scene = await startConsoleScene(t, { approvals: { needed_by_group: { payments: 2 } } })
+  const id = scene.requestIn(await scene.ask(MERGE, undefined, await scene.newKey('bot', 'agent')))
+  const grantBy = async (key: string) =>
+    at((await scene.api('POST', `/api/v1/approvals/${id}/grant`, {}, key)).body, 'approval', 'state')
+  const terms = { name: 'Ana', role: 'approver', groups: ['payments'] }
+  const { body } = await scene.api('POST', '/api/v1/keys', terms)
+  assert.equal(await grantBy(textAt(body, 'api_key')), 'pending')
+  const left = await scene.api('POST', `/api/v1/keys/${textAt(body, 'key', 'id')}`, { groups: ['support'] })
+  assert.equal(left.status, 200)
+  assert.equal(await grantBy(await scene.newKey('Bo', 'approver', 'payments')), 'pending')
+  assert.equal(await grantBy(await scene.newKey('Cy', 'approver', 'payments')), 'granted')
+})
+
 test('a promotion gathers the grants of two people in one request, and decides the others with it', async (t) => {
   const scene = await startConsoleScene(t, { approvals: { needed: 2 } })
   await scene.change(ORDERS_BROKEN)

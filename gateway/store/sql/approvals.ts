@@ -9,13 +9,14 @@ import {
   type ApprovalState,
   type ApprovalStep,
 } from '../approvals.ts'
-import { isGrantedBy, type Grant } from '../approvers.ts'
-import { identitiesOf, OF_SIGN_IN } from './api-keys.ts'
+import { isGrantedBy } from '../approvers.ts'
+import { identitiesOf } from './api-keys.ts'
 import { endBreakGlasses } from './break-glass.ts'
 import { integer, oneOf, ownersOf, text, textList, nullableText, type SqlRow } from './columns.ts'
 import { approvalRow, selectApprovals } from './approval-rows.ts'
 import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
 import { lockText, isIn, locked, read, write, type Operations, type Sql } from './operation.ts'
+import { grantsInForce } from './grants.ts'
 import { journal } from './journal.ts'
 import { recordNotice } from './notifications.ts'
 
@@ -230,13 +231,12 @@ async function countGrant(
 ): Promise<{ readonly result: 'settled' | 'counted' | 'group' | 'again'; readonly groups: readonly string[] }> {
   const { approvalId, tenant } = row
   const required = [...row.approvers, ...request.required]
-  const standing = await grantsInForce(sql, row.grants)
   const acting = (await approvalSteps(sql, approvalId)).filter(({ kind }) => kind === 'acting')
-  const taken = [...standing.map((grant) => grant.by), ...acting.map((step) => step.text)]
+  const taken = [...row.grants.map((grant) => grant.by), ...acting.map((step) => step.text)]
   const others = (await grantsInForce(sql, earlier)).filter(
     (grant) => !person.includes(grant.by) && !taken.includes(grant.by),
   )
-  const before = [...standing, ...others]
+  const before = [...row.grants, ...others]
   const joined = others.map(
     (grant) => ({ approvalId, kind: 'grant', text: 'granted with the same change', at, ...grant }) as const,
   )
@@ -257,23 +257,6 @@ async function countGrant(
   for (const other of joined) await addStep(sql, { ...other, stepId: newStepId() })
   if (!isSingle) await addStep(sql, { ...step, stepId: newStepId(), kind: 'grant', text: comment })
   return { result: isGranted ? 'settled' : 'counted', groups }
-}
-
-/**
- * Until a request is decided, the grant of a key that was revoked counts for nothing: who revokes a key trusts it no more. The key of
- * a sign-in is revoked by the sign-out of its person, whose grant stays.
- */
-async function grantsInForce(sql: Sql, grants: readonly Grant[]): Promise<readonly Grant[]> {
-  const standing: Grant[] = []
-  for (const grant of grants) {
-    const key = await sql.get(
-      `SELECT k.hash FROM api_keys k LEFT JOIN api_key_terms t ON t.hash = k.hash
-       WHERE k.audience = ? AND k.revoked_at IS NOT NULL AND NOT (${OF_SIGN_IN})`,
-      grant.by,
-    )
-    if (key === undefined) standing.push(grant)
-  }
-  return standing
 }
 
 function newStepId(): string {
@@ -317,7 +300,9 @@ async function approvalSteps(sql: Sql, approvalId: string): Promise<readonly App
 
 async function ownRow(sql: Sql, tenant: string, approvalId: string): Promise<ApprovalRow | null> {
   const row = await sql.get(`${selectApprovals(sql)} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant)
-  return row === undefined ? null : approvalRow(row)
+  if (row === undefined) return null
+  const own = approvalRow(row)
+  return own.result === null ? { ...own, grants: await grantsInForce(sql, own.grants) } : own
 }
 
 /** Records the end of requests and grants whose time has passed: setting the clock back does not make them valid again. */
