@@ -47,7 +47,7 @@ async function scene(t: TestContext, { isPublic, isNew, visibility }: Registered
     await upstream.close()
   })
   const send = async (document: Readonly<Record<string, unknown>>) => {
-    const answer = await fetch(`${proxy.url}/${String(document['name']).replace('/', '%2f')}`, {
+    const answer = await fetch(`${proxy.url}/${String(document['name'] ?? document['_id']).replace('/', '%2f')}`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(document),
@@ -120,4 +120,17 @@ for (const [what, edit, outcome] of [
     const { send, upstream } = await scene(t, {})
     const read = await (await fetch(`${upstream.origin}/pets?write=true`)).json()
     assert.equal(await send({ ...Object(read), ...edit }), outcome)
+  })
+
+const NEW_OWNERS = { _id: 'pets', _rev: '1-a', maintainers: [...OWNERS, { name: 'eve' }] }
+
+for (const [what, document, outcome, npm] of [
+  ['the owners alone, as npm owner sends them', NEW_OWNERS, 'access npm:pets', {}],
+  ['the owners alone on a route that lets everybody change them', NEW_OWNERS, '200', { owners: 'pass' }],
+  ['owners and no versions', { ...NEW_OWNERS, versions: {} }, 'unpublish npm:pets@1.0.0', { owners: 'pass' }],
+  ['neither owners nor versions', { _id: 'pets', _rev: '1-a' }, 'unpublish npm:pets@1.0.0', { owners: 'pass' }],
+] as const)
+  test(`a packument with ${what} is answered: ${outcome}`, async (t) => {
+    const { send } = await scene(t, {}, npm)
+    assert.equal(await send(document), outcome)
   })

@@ -8,7 +8,7 @@ import { compareTrees } from '../../scm/derivation.ts'
 import type { DerivationTerms } from '../../scm/selector.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
-import { readPackageDocument, unread, type Publication, type Revision } from './document.ts'
+import { readPackageDocument, statesOwnersOnly, unread, type Publication, type Revision } from './document.ts'
 import {
   changesOwners,
   NEW_PACKAGE,
@@ -139,6 +139,7 @@ async function tagChecks(
 
 /** Acts that a packument without a tarball stands for, each by its own rule. None: nothing that others see. */
 async function revisionChecks({ name, packument: next }: Revision, scene: NpmScene): Promise<readonly ResourceCheck[]> {
+  if (statesOwnersOnly(next)) return ruled('owners', name, scene)
   const now = await scene.registry.packument(name, true)
   const change = packumentChange(now, readPackument(next) ?? NEW_PACKAGE)
   if (change.strange !== null) throw unread(change.strange)

@@ -48,6 +48,13 @@ export function readPackageDocument(name: string, document: unknown): Publicatio
     : publication(name, document, attachments)
 }
 
+/** What `npm owner` sends: registries take it for the new owners, and keep the versions that it does not repeat. */
+export function statesOwnersOnly(document: JsonObject): boolean {
+  return document['maintainers'] !== undefined && Object.keys(document).every((name) => OF_OWNERS.has(name))
+}
+
+const OF_OWNERS: ReadonlySet<string> = new Set(['_id', '_rev', 'name', 'maintainers'])
+
 function publication(name: string, document: JsonObject, attachments: JsonObject): Publication {
   requireNoBookkeeping(document)
   const [version, ...further] = Object.keys(objectOrEmpty(document['versions'], 'versions'))
