@@ -364,7 +364,8 @@ class Proofs {
    */
   letterOf(pair: SchemaPair, direction: ProofDirection): 'names' | 'overlap' | null {
     const question = this.#question(direction, true)
-    if (this.#prover.ask(pair.before, pair.after, question).kind === 'included') return 'names'
+    if (direction === 'widening' && this.#prover.ask(pair.before, pair.after, question).kind === 'included')
+      return 'names'
     return this.isOverlap(pair, direction, true) ? 'overlap' : null
   }
 
@@ -422,6 +423,8 @@ function uncovered(
       // A removed property does not account for what is lost, or new, without it.
       const removed = explanation === 'use' ? removedNames(pair) : NO_NAMES
       if (removed.size > 0 && !proofs.isKept(withoutNames(pair, removed), proof)) return false
+      // Nor does it account for its own name where the object refuses it now.
+      if (removed.size > 0 && proof === 'narrowing' && proofs.isShown(pair, proof)) return false
       // A warning does not account for a schema that admits nothing any more: all its values are proved to be refused.
       return explanation !== 'nothing' && !(proof === 'narrowing' && proofs.losesAll(pair))
     }

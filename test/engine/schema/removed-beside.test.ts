@@ -1,4 +1,7 @@
-/** A property that is removed beside another change explains nothing of that change: the level of the whole is no milder. */
+/**
+ * A property that is removed beside another change explains nothing of that change: the level of the whole is no milder. Where the
+ * object refuses the name, or what callers send under it, callers are refused.
+ */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ArtifactType } from '../../../engine/model/change-set.ts'
@@ -76,5 +79,39 @@ for (const [place, [type, whole]] of Object.entries(PLACES)) {
         })
       }
     }
+  })
+}
+
+/** Parts of an object that refuse a name without a schema of its own, or a text under it. */
+const CLOSED: Readonly<Record<string, Json>> = {
+  'no further names': { additionalProperties: false },
+  'further names that no value fits': { additionalProperties: { not: {} } },
+  'further names of another type': { additionalProperties: NUMBER },
+  'no names that nothing evaluates': { unevaluatedProperties: false },
+  'names of a pattern': { patternProperties: { '^keep': {} }, additionalProperties: false },
+  'a part that is closed': { allOf: [{ properties: { kept: TEXT }, additionalProperties: false }] },
+}
+
+function listOf(items: Json): Json {
+  return { type: 'object', properties: { list: { type: 'array', items } } }
+}
+
+for (const [place, [type, whole]] of Object.entries(PLACES)) {
+  suite(`a property that leaves a closed object in ${place}`, () => {
+    for (const [name, closed] of Object.entries(CLOSED)) {
+      const kept = { type: 'object', properties: { kept: TEXT } }
+      test(name, () => {
+        // A part that is closed has refused the name before.
+        const before = { ...withRemoved(kept), ...(closed['allOf'] === undefined && closed) }
+        const expected = place === 'a response' ? 'dangerous' : 'breaking'
+        assert.equal(worstOf(type, whole(before), whole({ ...kept, ...closed })), expected)
+        assert.equal(worstOf(type, whole(listOf(before)), whole(listOf({ ...kept, ...closed }))), expected)
+      })
+    }
+    test('of an open object, which takes every name, it is a warning', () => {
+      const kept = { type: 'object', properties: { kept: TEXT } }
+      const expected = place === 'a tool' ? 'breaking' : 'dangerous'
+      assert.equal(worstOf(type, whole(withRemoved(kept)), whole(kept)), expected)
+    })
   })
 }
