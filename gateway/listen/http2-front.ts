@@ -55,7 +55,7 @@ export function createHttp2Front(headTimeoutMs: number): Http2Front {
       connection.on('end', () => session.destroy())
       session.on('stream', (stream, headers, _flags, raw) => {
         idle.begin(stream)
-        const forwarding = { peer: connection.remoteAddress, serve }
+        const forwarding = { connection, serve }
         takeStream(stream, headers, rawFields(raw), forwarding)
       })
       // A session waits for the event by which client sockets report that TLS is established; server sockets use
@@ -105,14 +105,15 @@ function takeStream(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   raw: readonly string[],
-  { peer, serve }: { readonly peer: string | undefined; readonly serve: (exchange: Duplex) => void },
+  { connection, serve }: { readonly connection: Socket; readonly serve: (exchange: Duplex) => void },
 ): void {
   stream.on('error', () => stream.destroy())
   const fields = isCarried(headers) ? http1Fields(headers, raw, stream.endAfterHeaders) : null
   if (fields === null) return stream.close(http2().constants.NGHTTP2_PROTOCOL_ERROR)
   const [near, far] = duplexPair()
-  // The address of the peer, as a socket has it.
-  Object.defineProperty(far, 'remoteAddress', { value: peer })
+  // The address of the peer, and whether TLS protects the connection, as a socket has them.
+  Object.defineProperty(far, 'remoteAddress', { value: connection.remoteAddress })
+  Object.defineProperty(far, 'encrypted', { value: connection instanceof tls().TLSSocket })
   serve(far)
   let exchange: ClientRequest
   try {

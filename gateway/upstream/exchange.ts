@@ -186,7 +186,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     own: readonly string[] = this.#options.ownHeaders,
   ): string[] {
     const fields = clientHeaders(raw, connection, own)
-    replaceOwnAddresses(fields, this.#options.route)
+    replaceOwnAddresses(fields, this.#options.route, this.#options.request)
     return fields
   }
 

@@ -3,6 +3,7 @@
  * follows one goes around the gateway, so the next call is not judged. Such an address becomes that of the gateway for
  * the same resource.
  */
+import type { IncomingMessage } from 'node:http'
 import type { Route } from '../routing/route.ts'
 
 /** An upstream, and where its route stands at the gateway. */
@@ -38,7 +39,7 @@ const ADDRESSES: ReadonlyMap<string, RegExp> = new Map([
  * The fields with the addresses of the route's upstream replaced. Those of other servers stay.
  * @param fields name, value, name, value …; changed in place
  */
-export function replaceOwnAddresses(fields: string[], route: ServedRoute): void {
+export function replaceOwnAddresses(fields: string[], route: ServedRoute, request: RequestSeen): void {
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const name = fields[index] ?? ''
     // The lengths of the four names: most fields cost one comparison.
@@ -46,11 +47,23 @@ export function replaceOwnAddresses(fields: string[], route: ServedRoute): void 
     const addresses = ADDRESSES.get(name.toLowerCase())
     const own = addresses === undefined ? null : servedBy(route)
     if (addresses === undefined || own === null) continue
+    // Clients resolve the others; many use a link as it stands.
+    const origin = name.length === 'link'.length ? originAsked(request, own) : ''
     fields[index + 1] = (fields[index + 1] ?? '').replace(addresses, (whole, before: string, address: string) => {
       const there = addressAtGateway(address, own)
-      return there === null ? whole : before + there
+      return there === null ? whole : before + origin + there
     })
   }
+}
+
+type RequestSeen = Pick<IncomingMessage, 'headers' | 'socket'>
+
+/** The origin at which the client reached the gateway. Empty if unknown, or if it asked for the upstream by its own name. */
+function originAsked({ headers, socket }: RequestSeen, { upstream }: Served): string {
+  const { host = '', 'x-forwarded-proto': stated } = headers
+  const isEncrypted = stated === 'https' || ('encrypted' in socket && socket.encrypted === true)
+  const url = URL.parse(`${isEncrypted ? 'https' : 'http'}://${host}`)
+  return url === null || isSameServer(url, upstream) ? '' : url.origin
 }
 
 /** What an address without a scheme or a host is resolved against: the gateway, in plaintext or by TLS. */

@@ -10,8 +10,9 @@ type Answered = Record<string, string | string[]>
 
 interface Scene {
   readonly origin: string
+  readonly gateway: string
   /** Asks for PREFIX/pets; the upstream answers as stated. */
-  readonly ask: (fields: Answered, status?: number, hints?: Answered) => Promise<Got>
+  readonly ask: (fields: Answered, status?: number, hints?: Answered, headers?: Answered) => Promise<Got>
 }
 
 interface Got {
@@ -30,10 +31,11 @@ async function scene(t: TestContext, { prefix = '/', base = '' } = {}): Promise<
   const gateway = await startTestGateway(t, { routes: [{ ...route, map: [{ action: 'pass' }] }] })
   return {
     origin: upstream.origin,
-    async ask(fields, status = 200, hints = {}) {
+    gateway: gateway.addresses.proxy,
+    async ask(fields, status = 200, hints = {}, headers = {}) {
       next = { fields, status, hints }
       const infos: InformationEvent[] = []
-      const request = httpRequest(`${gateway.addresses.proxy}${prefix === '/' ? '' : prefix}/pets`)
+      const request = httpRequest(`${gateway.addresses.proxy}${prefix === '/' ? '' : prefix}/pets`, { headers })
       request.on('information', (info) => infos.push(info)).end()
       const [answer]: IncomingMessage[] = await once(request, 'response')
       assert.ok(answer !== undefined)
@@ -116,7 +118,7 @@ test('redirects to the server in any spelling stay at the gateway', async (t) =>
 })
 
 test('every field that a client follows stays at the gateway', async (t) => {
-  const { origin, ask } = await scene(t)
+  const { origin, gateway, ask } = await scene(t)
   const link = `<${origin}/pets?page=2>; rel="next", <https://other.example/>; rel=help`
   const { answer, infos } = await ask(
     {
@@ -132,10 +134,22 @@ test('every field that a client follows stays at the gateway', async (t) => {
   assert.deepEqual(got, [
     '/pets/',
     '/pets/7',
-    '</pets?page=2>; rel="next", <https://other.example/>; rel=help, </a>; rel=preload',
+    `<${gateway}/pets?page=2>; rel="next", <https://other.example/>; rel=help, <${gateway}/a>; rel=preload`,
     '0; url="/pets/"',
   ])
-  assert.equal(infos[0]?.headers['link'], '</a.css>; rel=preload')
+  assert.equal(infos[0]?.headers['link'], `<${gateway}/a.css>; rel=preload`)
+})
+
+test('a link has the origin by which the client asked, as many clients do not resolve it', async (t) => {
+  const { origin, ask } = await scene(t, { prefix: '/shop' })
+  const asks: readonly (readonly [headers: Answered, link: string])[] = [
+    [{ host: 'shop.example:8080' }, '<http://shop.example:8080/shop/pets>'],
+    [{ host: 'shop.example', 'x-forwarded-proto': 'https' }, '<https://shop.example/shop/pets>'],
+  ]
+  for (const [headers, link] of asks) {
+    const { answer } = await ask({ link: `<${origin}/pets>` }, 200, {}, headers)
+    assert.equal(answer.headers['link'], link)
+  }
 })
 
 /** Of other servers, and relative to the gateway already. */
