@@ -46,7 +46,7 @@ interface RoutedBinding {
   readonly binding: Binding
 }
 
-/** IndexedBindings that are new in the head, and take calls that one of another rpc takes on both sides. */
+/** Bindings that are new in the head, and take calls that one of another rpc takes on both sides. */
 export function compareHttpRoutes(walk: ProtoWalk): void {
   const [base, head] = [routesOf(walk.base), routesOf(walk.head)]
   const [inBase, inHead] = [routesByMethod(base), routesByMethod(head)]
