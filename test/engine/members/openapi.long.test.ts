@@ -77,7 +77,6 @@ const TABLES: { readonly silent: Reasons; readonly harmless: Reasons } = {
   },
   harmless: {
     'operation.deprecated': 'Callers are still served.',
-    'operation.operationId': 'It is not sent. Generated clients are made anew.',
     'operation.tags': 'It is not sent.',
     'parameter.deprecated': 'Callers may still send it.',
     'schema.default': 'No value is refused for it (JSON Schema 2020-12 Validation §9.2).',

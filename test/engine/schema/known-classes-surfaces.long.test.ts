@@ -48,12 +48,6 @@ const OTHERWISE: readonly Deviation[] = [
     reason: 'what is stored is written and read by the same schema: a required member that goes is missed',
   },
   {
-    surface: /^custom resource/,
-    what: /^a name that additionalProperties/,
-    back: 'breaking',
-    reason: 'the API server refuses objects that it holds',
-  },
-  {
     surface: /^OpenAPI (?:(?:urlencoded |multipart )form of a )?(?:callback|response header|webhook)/,
     what: /only written/,
     back: 'info',
@@ -64,6 +58,12 @@ const OTHERWISE: readonly Deviation[] = [
     what: /^a name that additionalProperties/,
     forth: 'info',
     reason: 'in a form a number is one of the texts that readers had before',
+  },
+  {
+    surface: / form$| form from /,
+    what: /^a name that additionalProperties/,
+    back: 'dangerous',
+    reason: 'in a form a number is one of the texts that are still taken',
   },
 ]
 
