@@ -19,7 +19,10 @@ const INPUTS: readonly (readonly [property: string, members: readonly string[]])
 
 const TYPES: Readonly<Record<string, string>> = lookupTable({ number: 'number', boolean: 'boolean' })
 
-/** JSON Schema (2020-12) of the configuration. Texts of the publisher stay in it as descriptions. */
+/**
+ * JSON Schema (2020-12) of the configuration. Texts of the publisher stay in it as descriptions. The object is open: a package or
+ * address that goes is a warning, which a person decides, and not a refusal of values.
+ */
 export function configurationSchema(server: JsonObject): string {
   const version = textIn(server['version']) ?? ''
   const packages = objectsIn(server['packages']).map((held) => packageWay(held, version))
@@ -30,7 +33,6 @@ export function configurationSchema(server: JsonObject): string {
     description: textIn(server['description']) ?? '',
     type: 'object',
     properties: Object.fromEntries(ways),
-    additionalProperties: false,
   })
 }
 
