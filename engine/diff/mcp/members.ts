@@ -84,7 +84,7 @@ function originsOf(icons: unknown): readonly string[] {
 }
 
 /** The scheme, the slashes before the host, and what is before the path. */
-const ADDRESS = /^([a-z][a-z0-9+.-]*:)?([/\\\\]*)([^/\\\\?#]*)/
+const ADDRESS = /^([a-z][a-z0-9+.-]*:)?([/\\]*)([^/\\?#]*)/
 
 /** The schemes whose addresses have a host after any number of slashes, and their default ports. */
 const HOSTED: ReadonlyMap<string, RegExp> = new Map([
