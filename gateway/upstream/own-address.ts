@@ -32,7 +32,8 @@ const ADDRESSES: ReadonlyMap<string, RegExp> = new Map([
   ['location', /^(\s*)(.*)$/s],
   ['content-location', /^(\s*)(.*)$/s],
   ['link', /(<)([^<>]*)/g],
-  ['refresh', /(url\s*=\s*["']?)([^"']*)/i],
+  // Browsers also take an address without `url=`, behind any separator.
+  ['refresh', /^(\s*[\d.]+[\s;,]*(?:url\s*=\s*)?["']?)([^"']*)/i],
 ])
 
 /**

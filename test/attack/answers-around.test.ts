@@ -152,6 +152,14 @@ test('a link has the origin by which the client asked, as many clients do not re
   }
 })
 
+test('a refresh in every form that browsers follow stays at the gateway', async (t) => {
+  const { origin, ask } = await scene(t)
+  for (const before of ['0; url=', "0;URL='", '0.5, url = "', '0;', '1 ', '0 ; Url=']) {
+    const { answer } = await ask({ refresh: `${before}${origin}/pets/` })
+    assert.equal(answer.headers['refresh'], `${before}/pets/`)
+  }
+})
+
 /** Of other servers, and relative to the gateway already. */
 const KEPT = ['https://other.example/pets', '/pets/', 'next', '?page=2', '', 'mailto:a@pets.example', 'http://%']
 
