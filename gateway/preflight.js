@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The one plain-JavaScript file: it must run on any Node to say clearly that another one is needed.
-// It turns the compile cache on and hands over to the command line (TypeScript here, JavaScript in the package).
+// It hands over to the command line (TypeScript here, JavaScript in the package).
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 
@@ -27,7 +27,9 @@ if (isTooOld || (isPinned && major !== SERVER_MAJOR)) {
   )
   process.exitCode = 2
 } else {
-  module.enableCompileCache?.()
+  // Commands start sooner with the compile cache, and sources need it: it holds them without their types. Its entries stay in
+  // memory, so a server of the package does without (docs/decisions/0019).
+  if (isSource || process.argv[2] !== 'serve') module.enableCompileCache?.()
   const entry = isSource ? source : new URL('./cli/main.js', import.meta.url)
   const { main } = await import(entry.href)
   process.exitCode = await main(process.argv.slice(2))

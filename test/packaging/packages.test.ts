@@ -1,6 +1,7 @@
 /** The packages as their users get them: packed, installed in an empty folder with only their declared dependencies, and used there. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import {
   chmodSync,
@@ -15,6 +16,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { after, before, test } from 'node:test'
 import { build } from 'esbuild'
 import { chromium } from 'playwright-core'
@@ -199,6 +201,30 @@ test('under another Node.js, the server reports which one it needs and where to 
   assert.equal(code, 2)
   assert.match(stderr, /^preflight: Node\.js 24 is required to serve, this is v22\./)
   assert.match(stderr, /On Linux \(x64, arm64\) npm installs Node\.js 24/)
+})
+
+test('the installed server serves, and keeps no compile cache', async (t) => {
+  const temporary = mkdtempSync(join(folder, 'tmp-'))
+  const command = join(folder, 'node_modules/preflight-gateway/dist/preflight.js')
+  const child = spawn(process.execPath, [command, 'serve', '--data-dir', join(temporary, 'state')], {
+    cwd: temporary,
+    env: {
+      PATH: '/usr/bin:/bin',
+      TMPDIR: temporary,
+      PREFLIGHT_PROXY_LISTEN: '127.0.0.1:0',
+      PREFLIGHT_API_LISTEN: '127.0.0.1:0',
+      PREFLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const exited = once(child, 'exit')
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')).map(String)
+  assert.match(line ?? '', /"event":"ready"/)
+  child.kill('SIGTERM')
+  const [code] = await exited
+  assert.equal(code, 0)
+  assert.deepEqual(readdirSync(temporary), ['state'])
 })
 
 const TYPED_PROGRAM = `import { compare, type Artifact, type Comparison, type Result } from 'preflight-engine'
