@@ -1,9 +1,9 @@
 /** Generates the chart's README.md: one row for each value, from values.yaml with its comments. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { isMap, isNode, isScalar, parseDocument, type Node } from 'yaml'
 import type { GeneratedFile } from './validators.ts'
 
-const VALUES = new URL('../charts/preflight-gateway/values.yaml', import.meta.url)
+const CHART = new URL('../charts/preflight-gateway/', import.meta.url)
 
 interface Row {
   readonly path: string
@@ -12,9 +12,12 @@ interface Row {
 }
 
 export function chartReadme(): GeneratedFile {
-  const document = parseDocument(readFileSync(VALUES, 'utf8'))
+  const document = parseDocument(readFileSync(new URL('values.yaml', CHART), 'utf8'))
   const rows = isMap(document.contents) ? rowsOf(document.contents, '') : []
   const table = rows.map(({ path, value, comment }) => `| \`${path}\` | ${value} | ${comment} |`)
+  const examples = readdirSync(new URL('ci/', CHART))
+    .toSorted()
+    .map((file) => `[${file.replace('-values.yaml', '')}](ci/${file})`)
   return {
     path: 'charts/preflight-gateway/README.md',
     content: [
@@ -24,7 +27,7 @@ export function chartReadme(): GeneratedFile {
       '',
       'The tasks are in [docs/kubernetes.md](../../docs/kubernetes.md). `values.schema.json` checks every value: a misspelt one is an error.',
       '',
-      'Examples of values: [trial](ci/trial-values.yaml), [ha](ci/ha-values.yaml), [injector](ci/injector-values.yaml), [openshift](ci/openshift-values.yaml).',
+      `Examples of values: ${examples.join(', ')}.`,
       '',
       '| value | default | meaning |',
       '| --- | --- | --- |',

@@ -26,6 +26,19 @@ function strict(properties: Readonly<Record<string, Schema>>): Schema {
   return { type: 'object', additionalProperties: false, properties }
 }
 
+/** A section of values.yaml: each member has a default there, so one is missing only if somebody emptied it. */
+function section(properties: Readonly<Record<string, Schema>>): Schema {
+  return { ...strict(properties), required: Object.keys(properties) }
+}
+
+/** Labels that the chart sets by itself: a second one would part a pod from its selector. */
+const labels = {
+  ...textMap,
+  propertyNames: { not: { pattern: '^(app\\.kubernetes\\.io/|helm\\.sh/chart$)' } },
+} as const
+/** The start of names of objects. Services take the fewest characters. */
+const objectName = { type: 'string', pattern: '^([a-z]([-a-z0-9]*[a-z0-9])?)?$' } as const
+
 const quantity = { type: ['string', 'number'], pattern: '^[0-9]+(\\.[0-9]+)?(m|[kMGTPE]i?)?$' } as const
 const quantities = {
   type: 'object',
@@ -79,7 +92,7 @@ const hookAction = strict({
     host: text,
     httpHeaders: openList,
   }),
-  sleep: strict({ seconds: count(0) }),
+  sleep: strict({ seconds: count(1) }),
 })
 
 /** The chart states the image of the sidecar. */
@@ -90,27 +103,27 @@ function injectorSettings(): Schema {
 
 const CHART_VALUES: Readonly<Record<string, Schema>> = {
   global: open,
-  modes: strict({ gateway: flag, injector: flag, admission: flag, hub: flag }),
-  hub: strict({ port, audience: { ...text, minLength: 1 }, issuer: { ...text, minLength: 1 }, from: openList }),
-  nameOverride: text,
-  fullnameOverride: text,
-  commonLabels: textMap,
+  modes: section({ gateway: flag, injector: flag, admission: flag, hub: flag }),
+  hub: section({ port, audience: { ...text, minLength: 1 }, issuer: { ...text, minLength: 1 }, from: openList }),
+  nameOverride: { ...objectName, maxLength: 40 },
+  fullnameOverride: { ...objectName, maxLength: 63 },
+  commonLabels: labels,
   replicas: count(1),
-  store: strict({ existingSecret: text, secretKey: { type: 'string', pattern: '^[-._a-zA-Z0-9]+$' } }),
-  autoscaling: strict({
+  store: section({ existingSecret: text, secretKey: { type: 'string', pattern: '^[-._a-zA-Z0-9]+$' } }),
+  autoscaling: section({
     enabled: flag,
     minReplicas: count(1),
     maxReplicas: count(1),
     cpu: { type: 'integer', minimum: 1, maximum: 100 },
     callsInFlight: count(0),
   }),
-  probes: strict({ startup: probe, liveness: probe, readiness: probe }),
+  probes: section({ startup: probe, liveness: probe, readiness: probe }),
   lifecycle: strict({ preStop: hookAction, postStart: hookAction }),
   preStopSeconds: { type: 'integer', minimum: 0, maximum: 300 },
-  webhooks: strict({
+  webhooks: section({
     port,
     timeoutSeconds: { type: 'integer', minimum: 1, maximum: 30 },
-    certificate: strict({
+    certificate: section({
       source: oneOf('job', 'certManager', 'secret'),
       days: { type: 'integer', minimum: 1, maximum: 3650 },
       schedule: { type: 'string', minLength: 9 },
@@ -119,24 +132,24 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
       caBundle: text,
     }),
   }),
-  injector: strict({
+  injector: section({
     settings: injectorSettings(),
     namespaceLabels: { ...textMap, minProperties: 1 },
     policy: flag,
     replicas: count(1),
     resources,
   }),
-  admission: strict({
+  admission: section({
     route: { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,62}$' },
     namespaceLabels: { ...textMap, minProperties: 1 },
     rules: { ...openList, minItems: 1 },
     definitions: flag,
     matchConditions: { type: 'array', items: strict({ name: text, expression: text }) },
   }),
-  ingress: strict({ enabled: flag, className: text, annotations: textMap, host: text, tlsSecret: text }),
-  httpRoute: strict({ enabled: flag, parentRefs: openList, hostnames: texts }),
-  configCheck: strict({ enabled: flag }),
-  image: strict({
+  ingress: section({ enabled: flag, className: text, annotations: textMap, host: text, tlsSecret: text }),
+  httpRoute: section({ enabled: flag, parentRefs: openList, hostnames: texts }),
+  configCheck: section({ enabled: flag }),
+  image: section({
     repository: { type: 'string', minLength: 1 },
     tag: text,
     digest: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
@@ -144,7 +157,7 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
   }),
   imagePullSecrets: openList,
   files: { type: 'object', propertyNames: { pattern: '^[-._a-zA-Z0-9]+$' }, additionalProperties: { type: 'string' } },
-  bootstrapKey: strict({
+  bootstrapKey: section({
     existingSecret: text,
     secretKey: { type: 'string', pattern: '^[-._a-zA-Z0-9]+$' },
     value: { anyOf: [{ const: '' }, { type: 'string', minLength: 24 }] },
@@ -154,29 +167,29 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
   extraVolumeMounts: openList,
   extraContainers: openList,
   listenAddress: { type: 'string', minLength: 1 },
-  ports: strict({ proxy: port, api: port, admin: port, extAuthz: optionalPort, transparent: optionalPort }),
-  interceptionAuthority: strict({ existingSecret: text }),
-  service: strict({ type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), annotations: textMap }),
-  persistence: strict({
+  ports: section({ proxy: port, api: port, admin: port, extAuthz: optionalPort, transparent: optionalPort }),
+  interceptionAuthority: section({ existingSecret: text }),
+  service: section({ type: oneOf('ClusterIP', 'NodePort', 'LoadBalancer'), annotations: textMap }),
+  persistence: section({
     enabled: flag,
     existingClaim: text,
     storageClass: text,
     accessModes: texts,
     size: { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?([kMGTPE]i?)?$' },
   }),
-  serviceAccount: strict({ create: flag, name: text, annotations: textMap }),
+  serviceAccount: section({ create: flag, name: text, annotations: textMap }),
   resources,
   podSecurityContext: podSecurity,
   securityContext: containerSecurity,
-  podDisruptionBudget: strict({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
+  podDisruptionBudget: section({ enabled: flag, maxUnavailable: { type: ['integer', 'string'] } }),
   podAnnotations: textMap,
-  podLabels: textMap,
+  podLabels: labels,
   nodeSelector: textMap,
   tolerations: openList,
   affinity: open,
   topologySpreadConstraints: openList,
   priorityClassName: text,
-  networkPolicy: strict({
+  networkPolicy: section({
     enabled: flag,
     from: openList,
     metricsFrom: openList,
@@ -184,7 +197,7 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
     dns: { ...openList, minItems: 1 },
     lockAgents: textMap,
   }),
-  monitoring: strict({
+  monitoring: section({
     podMonitor: flag,
     serviceMonitor: flag,
     alerts: flag,
@@ -193,6 +206,7 @@ const CHART_VALUES: Readonly<Record<string, Schema>> = {
     dashboardLabels: textMap,
     interval: { type: 'string', pattern: '^[0-9]+(ms|s|m|h)$' },
     labels: textMap,
+    tlsConfig: open,
   }),
 }
 
@@ -208,6 +222,7 @@ export function chartSchema(): GeneratedFile {
     $comment: 'Generated by docs/chart-schema.ts (npm run generate); never edited.',
     title: 'Values of the preflight-gateway chart',
     ...strict({ ...CHART_VALUES, config: configValues() }),
+    required: [...Object.keys(CHART_VALUES).filter((name) => name !== 'global'), 'config'],
   }
   return {
     path: 'charts/preflight-gateway/values.schema.json',

@@ -51,6 +51,40 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end -}}
 {{- end -}}
 
+{{/* Where pods of the release may run. Takes root, and whether the rules of the gateway's own pod about other pods hold. */}}
+{{- define "preflight.placement" -}}
+{{- with .root.Values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .root.Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with ternary .root.Values.affinity (pick .root.Values.affinity "nodeAffinity") .whole }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* The admin listener has TLS: probes and scrapes use it. */}}
+{{- define "preflight.adminScheme" -}}
+{{- if dig "tls" "listeners" "admin" "" .Values.config -}}HTTPS{{- else -}}HTTP{{- end -}}
+{{- end -}}
+
+{{- define "preflight.scrapeTls" -}}
+{{- if eq (include "preflight.adminScheme" .) "HTTPS" -}}
+scheme: https
+{{- with .Values.monitoring.tlsConfig }}
+tlsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
 {{/* The gateway's pod is there for its own mode, and for the verifier and the hub, which need its keys and its ledger. */}}
 {{- define "preflight.hasGateway" -}}
 {{- if or .Values.modes.gateway .Values.modes.admission .Values.modes.hub -}}yes{{- end -}}
@@ -92,6 +126,21 @@ matchExpressions:
     values: [kube-system, kube-public, kube-node-lease, {{ .root.Release.Namespace }}]
 {{- end -}}
 
+{{/* Ports of the listeners that are on, by the names of their values. */}}
+{{- define "preflight.ports" -}}
+{{- range $name, $port := .Values.ports }}
+{{- if $port }}
+ports.{{ $name }}: {{ $port }}
+{{- end }}
+{{- end }}
+{{- if or .Values.modes.injector .Values.modes.admission }}
+webhooks.port: {{ .Values.webhooks.port }}
+{{- end }}
+{{- if .Values.modes.hub }}
+hub.port: {{ .Values.hub.port }}
+{{- end }}
+{{- end -}}
+
 {{/* Combinations that cannot work. */}}
 {{- define "preflight.validate" -}}
 {{- if not (or .Values.modes.gateway .Values.modes.injector .Values.modes.admission .Values.modes.hub) -}}
@@ -103,6 +152,17 @@ matchExpressions:
 {{- end -}}
 {{- if and $several .Values.persistence.enabled -}}
 {{- fail "several gateways cannot share a volume: set persistence.enabled=false, the ledger is in the store" -}}
+{{- end -}}
+{{- if and .Values.autoscaling.enabled (gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas)) -}}
+{{- fail "autoscaling.minReplicas is more than autoscaling.maxReplicas" -}}
+{{- end -}}
+{{- $ports := dict -}}
+{{- range $name, $port := include "preflight.ports" . | fromYaml -}}
+{{- $used := toString (int $port) -}}
+{{- if hasKey $ports $used -}}
+{{- fail (printf "%s and %s are both %s: set different ports" (get $ports $used) $name $used) -}}
+{{- end -}}
+{{- $_ := set $ports $used $name -}}
 {{- end -}}
 {{- if and .Values.monitoring.podMonitor .Values.monitoring.serviceMonitor -}}
 {{- fail "podMonitor and serviceMonitor scrape the same pods: set one of them" -}}
@@ -165,6 +225,7 @@ spec:
   automountServiceAccountToken: false
   enableServiceLinks: false
   restartPolicy: Never
+  {{- include "preflight.placement" (dict "root" .root "whole" false) | nindent 2 }}
   {{- with .root.Values.imagePullSecrets }}
   imagePullSecrets:
     {{- toYaml . | nindent 4 }}
