@@ -2,6 +2,7 @@
 import type { Static } from 'typebox'
 import { DEFAULT_DOCUMENT_LIMITS, Type } from '../../engine/base.ts'
 import type { CompiledPolicy } from '../../engine/internal.ts'
+import { placedMessage } from '../errors/mistake.ts'
 import { GatewayError } from '../errors/errors.ts'
 import { objectsIn, recordIn, textIn } from '../json/unchecked-json.ts'
 import { engine } from '../loading/lazy-engine.ts'
@@ -23,9 +24,8 @@ export function policyOf(source: Static<typeof PolicySource>): CompiledPolicy {
       ? engine().readDocument(source, { ...DEFAULT_DOCUMENT_LIMITS, maxLength: LONGEST_POLICY })
       : null
   if (read?.ok === false) {
-    const { message, line, column } = read.problem
-    const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
-    throw new GatewayError('INVALID_INPUT', undefined, { details: [{ pointer: '/policy', message: message + place }] })
+    const details = [{ pointer: '/policy', message: placedMessage({ ...read.problem, pointer: '' }) }]
+    throw new GatewayError('INVALID_INPUT', undefined, { details })
   }
   const document: unknown = read === null ? source : read.value.root
   const excess = whyTooLong(source, document)

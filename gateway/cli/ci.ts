@@ -30,6 +30,7 @@ import { EXIT, QUIET, UsageError, type Arguments, type Command, type ExitCode } 
 import { CONFIG_OPTION, configSource } from './config-option.ts'
 import { writeLine, type CommandIo, openProgress, type Progress } from './io.ts'
 import { openLocalFlow } from './local-analysis.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { askGateway, writeReceipt } from './preflight.ts'
 
 export const ciCommand: Command = {
@@ -311,6 +312,6 @@ async function publish(
     if (args.flag('comment')) await forum.comment(text)
     if (args.flag('status')) await forum.status(code === EXIT.good ? 'success' : 'failure', summary)
   } catch (error) {
-    writeLine(io.stderr, `preflight ci: not published: ${error instanceof Error ? error.message : String(error)}`)
+    writeLine(io.stderr, `preflight ci: not published: ${messageOf(error)}`)
   }
 }

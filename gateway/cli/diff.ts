@@ -12,7 +12,7 @@ import {
   type Problem,
   type Result,
 } from '../../engine/internal.ts'
-import { formatMistake } from '../errors/mistake.ts'
+import { formatMistake, placedMessage } from '../errors/mistake.ts'
 import { sha256Hex } from '../runtime/hash.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { diffReport, incompleteLine, reaches } from '../report/diff-report.ts'
@@ -146,19 +146,19 @@ function artifactType(args: Arguments, base: DocumentSource, head: DocumentSourc
   if (named !== null) return ok(named)
   const sniffed = sniffArtifactType(base.text, head.text)
   if (!sniffed.ok && sniffed.problem.code === 'UNSUPPORTED_ARTIFACT_TYPE')
-    throw new UsageError(`${sniffed.problem.message} (--type TYPE)`)
+    throw new UsageError(`${sniffed.problem.message.replace(/\.$/, '')} (--type TYPE).`)
   return sniffed
 }
 
 /** A document that cannot be read is the user's mistake; a fault of the gateway is not. */
 function refuseDocument(
-  { code, message, pointer, line, column }: Problem,
+  problem: Problem,
   [base, head]: readonly [DocumentSource, DocumentSource],
   io: CommandIo,
 ): ExitCode {
-  const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
+  const { code, message } = problem
   const names: Readonly<Record<string, string>> = { base: base.name, head: head.name }
   const named = message.replace(/^The (base|head)(?: document)?/, (side, word: string) => `${side} ${names[word]}`)
-  writeLine(io.stderr, printable(`preflight diff: ${named}${place}${pointer ? ` at ${pointer}` : ''}`))
+  writeLine(io.stderr, printable(`preflight diff: ${placedMessage({ ...problem, message: named })}`))
   return code.startsWith('ANALYSIS_') ? EXIT.undecided : EXIT.usage
 }

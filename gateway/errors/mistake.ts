@@ -1,4 +1,4 @@
-/** A mistake in configuration or policy, with the place to fix it. */
+/** A mistake in configuration, policy or a document, with the place to fix it. */
 import { nameOfToken } from '../../engine/base.ts'
 
 export interface Mistake {
@@ -13,6 +13,19 @@ export interface Mistake {
 /** One line: `place: what is wrong (path): how to fix it`. */
 export function formatMistake({ place, path, message, fix }: Mistake): string {
   return `${place}: ${message}${path === '' ? '' : ` (${path})`}${fix === '' ? '' : `: ${fix}`}`
+}
+
+/** What is wrong in a document, with the place before the full stop: `… is missing (line 1, column 2).` */
+export function placedMessage({ message, pointer = '', line, column = 1 }: PlacedProblem): string {
+  const place = `${line === undefined ? '' : ` (line ${line}, column ${column})`}${pointer === '' ? '' : ` at ${pointer}`}`
+  return message.endsWith('.') ? `${message.slice(0, -1)}${place}.` : message + place
+}
+
+interface PlacedProblem {
+  readonly message: string
+  readonly pointer?: string
+  readonly line?: number
+  readonly column?: number
 }
 
 /** Starting or reloading is refused because of these, all of them. */

@@ -11,13 +11,25 @@ export function errorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }
 
+/** Words of OpenSSL that mean nothing to the owner of a file. */
+const OPENSSL_REASONS: ReadonlyMap<string, string> = new Map([
+  ['interrupted or cancelled', 'a passphrase protects it; write it without one'],
+  ['unsupported', 'its content has no known form'],
+  ['no start line', 'it has no line -----BEGIN …-----'],
+])
+
+/** Of an error of OpenSSL: the reason, without its number and the place in the source of OpenSSL. Never with a line end. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  if ('library' in error && 'reason' in error && typeof error.reason === 'string')
+    return OPENSSL_REASONS.get(error.reason) ?? error.reason
+  // Node.js advises a flag of its own, which nobody can set here.
+  return error.message.replace(/; if the root CA is installed locally, .*$/s, '').trim()
 }
 
 /** Why `fetch` failed: the cause is one level down, and has only a code where several addresses were tried. */
 export function fetchFailure(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {}
   if (!(cause instanceof Error)) return String(cause)
-  return cause.message || ('code' in cause ? String(cause.code) : cause.name)
+  return messageOf(cause) || ('code' in cause ? String(cause.code) : cause.name)
 }

@@ -11,6 +11,7 @@ import { hasRight, rolesWith } from '../callers/rights.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { IssuerKeys } from './issuer-keys.ts'
 import type { HubRole, HubSettings } from './settings.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { recordIn, textIn } from '../json/unchecked-json.ts'
 
 export interface HubIdentity {
@@ -78,7 +79,7 @@ async function byToken(token: string, { settings, issuerKeys, now }: IdentityDep
     payload = verified.payload
   } catch (error) {
     if (error instanceof GatewayError) throw error
-    throw unauthenticated(`the token is not valid: ${error instanceof Error ? error.message : String(error)}`)
+    throw unauthenticated(`the token is not valid: ${messageOf(error)}`)
   }
   const claims = podClaims(payload)
   if (claims === null) throw unauthenticated('the token is not bound to a pod; use a projected service account token')

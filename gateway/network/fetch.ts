@@ -5,6 +5,7 @@ import { openAgent, request, type Agent } from './undici.ts'
 import { fail, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import { isPublicAddress } from './address.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { guardedLookup, RefusedAddressError, whyNotPublic } from './lookup.ts'
 
 const TIMEOUT_MS = 15_000
@@ -116,5 +117,5 @@ function notFetched(message: string): Result<never> {
 function fetchReason(error: unknown): string {
   if (error instanceof RefusedAddressError) return error.message
   if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} s`
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }

@@ -3,6 +3,7 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Docume
 import { ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import { pathOfPointer, pointerSegments, type Mistake } from '../errors/mistake.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import type { LocatedMistake } from './schema-mistakes.ts'
 
 export interface SourceText {
@@ -48,7 +49,7 @@ export function readSourceText(file: string, text: string): Result<SourceText, r
     return ok({ value, place: (pointer, at) => positionOf(document, pointer, at, position) ?? file })
   } catch (error) {
     // The library throws on aliases: too many, or to an anchor that comes later.
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     return { ok: false, problem: [{ place: file, path: '', message, fix: 'write the values without aliases' }] }
   }
 }

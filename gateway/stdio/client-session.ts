@@ -11,6 +11,7 @@ import { isJsonObject } from '../json/strict-json.ts'
 import { encodedName } from '../protocols/mcp/name-header.ts'
 import { isSeveralLines } from './lines.ts'
 import { failureOf, readReceived, readSent, type IdText, type SentMessage } from './messages.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { CLIENT_FIELD, WRAPPER_FIELD } from './server-bridge.ts'
 
 interface ClientSessionOptions {
@@ -102,7 +103,7 @@ export class ClientSession {
       for (const id of waiting) await this.#deliver(failureOf(id, reason), waiting)
     } catch (error) {
       if (signal.aborted) return
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       for (const id of waiting) await this.#deliver(failureOf(id, `the gateway did not answer: ${reason}`), waiting)
     } finally {
       for (const { id } of message.requests) if (this.#underWay.get(id) === taking) this.#underWay.delete(id)

@@ -13,6 +13,7 @@ import { ClientSession } from './client-session.ts'
 import { FRAME, FrameReader, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
 import { makeHome, type DeskHome, hubOf } from './home.ts'
 import { openServerBridge, type AttachedServer, type ServerBridge } from './server-bridge.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { keepServer, writeDeskConfig, nameProblem } from './server-list.ts'
 
 /** The part of a gateway that the daemon works with. */
@@ -171,7 +172,7 @@ class RunningDaemon implements Daemon {
       const problems = this.#gateway.problems()
       if (problems.length > 0) return `the settings in ${this.#settings} have mistakes:\n${problems.join('\n')}`
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      return messageOf(error)
     }
     this.rest()
     return { pool: this.#pool, bridge: this.#bridge, path: `/${hello.name}` }

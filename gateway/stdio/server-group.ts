@@ -8,6 +8,7 @@ import { GroupMember, type InitializeResult, type GroupServer } from './group-me
 import { JsonText } from './json-edits.ts'
 import { failureOf, readReceived, readSent, tokensOf, type IdText, type ReceivedMessage } from './messages.ts'
 import { addressedIn, isAddressed, LISTS, prefixedElements, withPrefixedAddresses } from './prefixed-names.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import type { LineServer } from './streamable-face.ts'
 
 interface GroupOptions {
@@ -103,7 +104,7 @@ export class ServerGroup implements LineServer {
       await this.#send(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)
     } catch (error) {
       if (error instanceof RequestError) await this.#send(rejection(id, error))
-      else await this.#send(failureOf(id, error instanceof Error ? error.message : String(error)))
+      else await this.#send(failureOf(id, messageOf(error)))
     }
   }
 
@@ -125,7 +126,7 @@ export class ServerGroup implements LineServer {
         try {
           await inTime(greeting, `${member.name}: the server did not answer in ${GREETING_MS / 1000} seconds`)
         } catch (error) {
-          reasons.push(error instanceof Error ? error.message : String(error))
+          reasons.push(messageOf(error))
           void greeting.then(() => this.#changed(), ignored)
         }
       }),
@@ -172,7 +173,7 @@ export class ServerGroup implements LineServer {
         try {
           return await allElements(server, method)
         } catch (error) {
-          this.note(error instanceof Error ? error.message : String(error))
+          this.note(messageOf(error))
           return []
         }
       }),

@@ -7,6 +7,7 @@ import { createParser } from 'eventsource-parser'
 import { openAgent, request, type Agent } from '../network/undici.ts'
 import { LineReader } from './lines.ts'
 import { MAX_MESSAGE } from './frames.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import type { ProgramEnd, WrappedProgram } from './wrapper.ts'
 
 /** @param address of the stream of events @param headers of every request */
@@ -57,7 +58,7 @@ class SseServer implements WrappedProgram {
       return endOfProgram('the server closed its stream of events')
     } catch (error) {
       if (signal.aborted) return { exitCode: 0, message: 'the client disconnected' }
-      return endOfProgram(`the server cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
+      return endOfProgram(`the server cannot be reached: ${messageOf(error)}`)
     } finally {
       this.stdout.end()
       void this.#agent.close()

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { FRAME, FrameReader, MAX_MESSAGE, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
 import { asOneLine, LineReader } from './lines.ts'
+import { messageOf } from '../errors/startup-error.ts'
 import { failureOf, readSent, type IdText } from './messages.ts'
 
 /** A server, whatever carries its lines. */
@@ -99,7 +100,7 @@ class Wrapper {
       try {
         lines.push(chunk)
       } catch (error) {
-        this.#stop(`${who}: ${error instanceof Error ? error.message : String(error)}`)
+        this.#stop(`${who}: ${messageOf(error)}`)
       }
       if (this.#socket?.writableNeedDrain === true) {
         stream.pause()
@@ -129,7 +130,7 @@ class Wrapper {
     try {
       socket = await connect()
     } catch (error) {
-      return this.#stop(error instanceof Error ? error.message : String(error))
+      return this.#stop(messageOf(error))
     }
     const hello: Hello = {
       protocol: PROTOCOL,

@@ -14,6 +14,7 @@ import { checkpointFile, startCheckpoints, type Checkpoints } from '../store/che
 import { startKeptTime, storedTime, type KeptTime } from '../store/kept-time.ts'
 import { startRetention, type Retention } from '../store/retention.ts'
 import { requireContinuity, requireKnownLedger } from '../store/opening/continuity.ts'
+import { GatewayError } from '../errors/errors.ts'
 import { messageOf, StartupError } from '../errors/startup-error.ts'
 import { openStoreToServe } from '../store/opening/open.ts'
 import type { HubConnection } from '../store/hub/connection.ts'
@@ -190,13 +191,18 @@ function makeDataDirectory(configured: string): string {
   }
 }
 
+/** What failed, below the answers for callers that it is wrapped in. */
+function innermost(error: unknown): unknown {
+  return error instanceof GatewayError && error.cause !== undefined ? innermost(error.cause) : error
+}
+
 function storeEvents(metrics: Metrics, logger: Logger, health: { isWritable: boolean }) {
   metrics.sample('preflight_store_writable', () => (health.isWritable ? 1 : 0))
   return {
     onWritable: (isWritable: boolean, cause?: unknown): void => {
       if (isWritable !== health.isWritable)
         logger[isWritable ? 'info' : 'error'](
-          isWritable ? { event: 'store.writable' } : { event: 'store.unwritable', reason: messageOf(cause) },
+          isWritable ? { event: 'store.writable' } : { event: 'store.unwritable', reason: messageOf(innermost(cause)) },
           isWritable
             ? 'store accepts writes again'
             : 'store could not be written: the gateway is not ready until a write succeeds',

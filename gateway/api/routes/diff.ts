@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { canonicalArtifactType, LEVELS, textOn, Type, lookupTable, pointerToken } from '../../../engine/base.ts'
 import type { Artifact, ArtifactFiles, CompareOptions, Problem } from '../../../engine/internal.ts'
 import { GatewayError, type ErrorCode, type ErrorDetail } from '../../errors/errors.ts'
+import { placedMessage } from '../../errors/mistake.ts'
 import { engine } from '../../loading/lazy-engine.ts'
 import { diffReport } from '../../report/diff-report.ts'
 import { renderMarkdown } from '../../report/markdown.ts'
@@ -240,11 +241,9 @@ const CODES: Readonly<Record<string, ErrorCode>> = lookupTable({
 
 /** A contract that cannot be compared: what is wrong, and where in its text. */
 function unreadableSide(problem: Problem): GatewayError {
-  const { message, pointer, line, column } = problem
-  const place = line === undefined ? '' : ` (line ${line}, column ${column ?? 1})`
-  const detail: ErrorDetail = { pointer: '', message: `${message}${place}${pointer ? ` at ${pointer}` : ''}` }
+  const detail: ErrorDetail = { pointer: '', message: placedMessage(problem) }
   const code = CODES[problem.code] ?? 'ARTIFACT_UNREADABLE'
-  return new GatewayError(code, undefined, { details: [detail], cause: new Error(message) })
+  return new GatewayError(code, undefined, { details: [detail], cause: new Error(problem.message) })
 }
 
 function diffMistakes(body: DiffRequestBody): readonly BodyMistake[] {

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Bodies, BodyFault } from '../../listen/bodies.ts'
 import { GatewayError } from '../../errors/errors.ts'
+import { placedMessage } from '../../errors/mistake.ts'
 import type { Flow } from '../../flow/flow.ts'
 
 const JSON_MEDIA_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)$/
@@ -34,15 +35,13 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   }
   const read = await options.readJson(bytes)
   if (read.ok) return read.value
-  const { code, message, line, column } = read.problem
+  const { code, message } = read.problem
   // A reader that crashed or ran out of time has found nothing wrong with the body.
   if (code === 'ANALYSIS_FAULT') throw new GatewayError('INTERNAL', undefined, { cause: new Error(message) })
   if (code === 'ANALYSIS_TIMEOUT' || code === 'ANALYSIS_MEMORY')
     throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
   const shortened = message.replace(/^The document cannot be read: /, '')
-  const details = [
-    { pointer: '', message: line === undefined ? shortened : `${shortened} (line ${line}, column ${column ?? 1})` },
-  ]
+  const details = [{ pointer: '', message: placedMessage({ ...read.problem, message: shortened, pointer: '' }) }]
   if (code === 'ARTIFACT_OVER_LIMIT') throw new GatewayError('INVALID_INPUT', 'The body exceeds a limit.', { details })
   throw new GatewayError('INVALID_INPUT', NOT_JSON, { details })
 }

@@ -2,6 +2,7 @@
  * Reads the table for matching operations from the text of a contract: on the event loop when it is short, else in its
  * own thread (law 7).
  */
+import { placedMessage } from '../../errors/mistake.ts'
 import { Worker } from 'node:worker_threads'
 import {
   DEFAULT_DOCUMENT_LIMITS,
@@ -30,8 +31,7 @@ export const READERS: { readonly [Type in ReadType]: (text: string) => ReadTable
 
 function valueOf<T>(read: Result<T>): T {
   if (read.ok) return read.value
-  const { message, line, column } = read.problem
-  throw new Error(line === undefined ? message : `${message} (line ${line}, column ${column})`)
+  throw new Error(placedMessage({ ...read.problem, pointer: '' }))
 }
 
 /** @param inlineBelow contracts shorter than this are read on the event loop */

@@ -11,6 +11,7 @@ import { RefusedRowError } from '../store.ts'
 import { OPERATION_BY_NAME } from '../sql/operations.ts'
 import type { NamedOperation } from '../sql/operation.ts'
 import { primaryCode } from './opening-fault.ts'
+import { messageOf } from '../../errors/startup-error.ts'
 import { holdServingLock } from './serving-lock.ts'
 
 /** Maximum number of calls in one transaction: limits how long the first of them waits. */
@@ -207,7 +208,7 @@ function isConnectionSuspect(error: unknown): boolean {
 }
 
 function writerFailure(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   const isRefused = error instanceof RefusedRowError || primaryCode(error) === SQLITE_CONSTRAINT
   return { kind: isRefused ? 'refused' : 'unavailable', message }
 }

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import type { Metrics } from '../metrics.ts'
 import { startSinkCounters } from '../alerted-counters.ts'
+import { messageOf } from '../../errors/startup-error.ts'
 import type { Sink } from '../sinks/sink.ts'
 
 interface FileSinkConfig {
@@ -86,7 +87,7 @@ class FileSink implements Sink {
       this.#fault = null
       return true
     } catch (error) {
-      this.#fault = error instanceof Error ? error.message : String(error)
+      this.#fault = messageOf(error)
       await this.#handle?.close().catch(() => {})
       this.#handle = null
       return false

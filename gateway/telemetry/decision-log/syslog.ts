@@ -7,6 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import { parseAddress } from '../../network/listen-address.ts'
 import { tls } from '../../runtime/node-tls.ts'
 import type { Delivered, Receiver } from '../sinks/receiver.ts'
+import { messageOf } from '../../errors/startup-error.ts'
 import { readRegularFile } from '../../runtime/regular-file.ts'
 
 interface SyslogConfig {
@@ -52,7 +53,7 @@ export function createSyslogReceiver(config: SyslogConfig): Receiver {
 }
 
 function undelivered(error: unknown): Delivered {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   const problem = `the syslog receiver was not reached (${reason}); entries wait in the spool`
   return { kind: 'refused', problem, retryAfter: null, isTooLarge: false }
 }

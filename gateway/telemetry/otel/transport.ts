@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { createPost, type Post } from '../sinks/post.ts'
+import { messageOf } from '../../errors/startup-error.ts'
 import type { OtlpTarget } from './terms.ts'
 
 type OtlpSignal = 'traces' | 'metrics'
@@ -63,7 +64,7 @@ async function attempts(post: Post, body: Uint8Array, signal: AbortSignal): Prom
       problem = `the OTLP receiver answered ${status}`
       if (!REPEATABLE.has(status)) return problem
     } catch (error) {
-      problem = `the OTLP receiver was not reached (${error instanceof Error ? error.message : String(error)})`
+      problem = `the OTLP receiver was not reached (${messageOf(error)})`
     }
   }
   return problem
