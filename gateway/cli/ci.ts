@@ -11,7 +11,7 @@ import {
   type DecisionContext,
   type Verdict,
 } from '../../engine/internal.ts'
-import type { Settings } from '../config/settings.ts'
+import type { Settings } from '../config/schema.ts'
 import type { Flow, UnreadableArtifact } from '../flow/flow.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { makeDirectory } from '../runtime/private-file.ts'

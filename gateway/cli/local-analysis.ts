@@ -9,7 +9,7 @@ import {
 import { analyzeAnswer } from '../api/preflight-answer.ts'
 import { openSettings } from '../config/live-settings.ts'
 import type { ConfigSource } from '../config/load.ts'
-import type { CurrentSettings } from '../config/settings.ts'
+import type { CurrentSettings } from '../config/schema.ts'
 import type { Flow } from '../flow/flow.ts'
 import { createFlow } from '../flow/authorize.ts'
 import { recordIn } from '../json/unchecked-json.ts'

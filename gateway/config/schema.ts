@@ -20,6 +20,7 @@ import { NotificationSettings } from '../notifications/settings.ts'
 import { RouteSchema, type RouteConfig } from '../protocols/route.ts'
 import { ScmSettings } from '../scm/settings.ts'
 import { InjectorSection } from '../kubernetes/settings.ts'
+import type { CurrentSettingsOf, SettingsOf } from '../settings/current.ts'
 import { seconds, strict } from '../settings/fields.ts'
 import { Limits } from '../settings/limits.ts'
 import { LedgerSettings, StoreSettings } from '../store/settings.ts'
@@ -107,3 +108,7 @@ export const Config = Type.Object(
 
 /** The configuration after defaults: frozen, passed on in slices. */
 export type Config = Omit<Static<typeof Config>, 'routes'> & { readonly routes: readonly RouteConfig[] }
+
+/** The settings that are in force, with the whole configuration. */
+export type Settings = SettingsOf<Config>
+export type CurrentSettings = CurrentSettingsOf<Config>
