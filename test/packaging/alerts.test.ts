@@ -110,6 +110,7 @@ test('no metric is without a panel or an alert', () => {
   assert.deepEqual(
     METRICS.map(({ name }) => name).filter((name) => !used.has(name)),
     [],
+    'give each a panel in docs/dashboards.ts, or an alert',
   )
 })
 
