@@ -50,7 +50,8 @@ export const REASON_CODES = {
   PROTECTED_CONSUMER: 'A breaking or dangerous change reaches a consumer that the policy protects.',
   DERIVATION_INCOMPLETE: 'The gateway could not list the changed files whole.',
   DERIVATION_UNAVAILABLE: 'The platform that knows the change could not be asked.',
-  MERGE_RESULT_UNKNOWN: 'Both branches changed a contract, and the result of the merge is unknown.',
+  MERGE_RESULT_UNKNOWN:
+    'Both branches changed a contract, or git may change one in another way, and the result of the merge is unknown.',
   MISSING_PRIOR_CONTENT: 'A call changes a file whose previous content the same server did not give.',
   REFERENCE_UNRESOLVED: 'A contract refers to something that was not handed in, so that it was not compared.',
   BREAK_ACCEPTED: 'A person accepted a breaking change of a contract that becomes a baseline (operation register).',

@@ -30,10 +30,17 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
     platform: 'scm_c',
     async facts() {
       const answer = await json('')
-      return { name: requiredTextAt(answer, 'full_name'), defaultBranch: requiredTextAt(answer, 'mainbranch', 'name') }
+      return {
+        name: requiredTextAt(answer, 'full_name'),
+        defaultBranch: requiredTextAt(answer, 'mainbranch', 'name'),
+        removesHeads: false,
+        isRebasedWhenBehind: false,
+      }
     },
     commitOf: (ref) => commitOf(ref, { branchTip, fullId, json }),
     branchTip,
+    // Whether a restriction forbids it is shown to administrators only.
+    keepsBranch: () => Promise.resolve(false),
     tagged: (tag) => taggedCommit(tag, { fullId, json }),
     async compare(base, head) {
       const mergeBase = commitAt(await json(`/merge-base/${base}..${head}`), 'hash')
@@ -65,13 +72,27 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
         // Pull requests carry the first twelve digits only.
         headSha: await fullId(requiredTextAt(answer, 'source', 'commit', 'hash')),
         trialMerge: null,
+        isRebase: isRebaseStrategy(optionalTextAt(answer, 'destination', 'branch', 'default_merge_strategy')),
+        removesHead: at(answer, 'close_source_branch') === true,
+        isFromElsewhere:
+          at(answer, 'source', 'repository', 'full_name') !== at(answer, 'destination', 'repository', 'full_name'),
       }
     },
     async parentsOf(commit) {
       return listAt(await json(`/commit/${commit}`), 'parents').map((parent) => commitAt(parent, 'hash'))
     },
+    async commitsBetween(from, to) {
+      const { items, incomplete } = await pages(`/commits/${to}?exclude=${from}&pagelen=100`)
+      const commits = items.map((one) => ({ id: commitAt(one, 'hash'), isMerge: listAt(one, 'parents').length > 1 }))
+      return { items: commits, incomplete }
+    },
     previous: () => Promise.reject(new ScmError('unexpected', `${title} reports no releases and deployments here`)),
   }
+}
+
+/** Null: the platform makes a merge commit. */
+export function isRebaseStrategy(name: string | null): boolean {
+  return name !== null && !/^(?:merge_commit|squash|(?:squash_)?fast_forward)$/i.test(name)
 }
 
 interface BitbucketLookups {

@@ -18,6 +18,7 @@ import { classify, type ContractFile } from './contract-file.ts'
 import { changeSetCommitment, type CommittedFile } from './commitment.ts'
 import { affectedRoots } from './contract-roots.ts'
 import { askInOrder } from './transport.ts'
+import { mergeDoubt, type BranchChanges } from './merge-doubt.ts'
 import { createSides, type TreeSides } from './merge-view.ts'
 import { fileOfBytes } from './files.ts'
 import type { ChangedFile, CommitComparison, FileAtCommit, Listing, MergeRequest, ScmClient } from './platform.ts'
@@ -27,13 +28,20 @@ export interface DerivationRequest {
   /** Commit ids. */
   readonly base: string
   readonly head: string
-  /** `merge`: what head changed since it parted is brought into base. `replace`: what is at head comes in the place of base. */
-  readonly kind: 'merge' | 'replace'
+  /**
+   * `merge`: what head changed since it parted is brought into base. `rebase`: the same, its commits are repeated there one by one,
+   * or only where head does not contain base (`rebase_when_behind`). `branch`: the same, and nothing is brought anywhere.
+   * `replace`: what is at head comes in the place of base.
+   */
+  readonly kind: 'merge' | 'rebase' | 'rebase_when_behind' | 'branch' | 'replace'
   readonly trialMerge: MergeRequest['trialMerge']
 }
 
 /** What a change set is derived through. */
-type DerivingClient = Pick<ScmClient, 'platform' | 'compare' | 'changedFiles' | 'file' | 'paths' | 'parentsOf'>
+type DerivingClient = Pick<
+  ScmClient,
+  'platform' | 'compare' | 'changedFiles' | 'file' | 'paths' | 'parentsOf' | 'commitsBetween'
+>
 
 export interface DerivedChangeSet {
   /** Null: the files are written by the request that is judged. */
@@ -55,11 +63,34 @@ export async function deriveChangeSet(
   question: DerivationRequest,
   terms: DerivationTerms,
 ): Promise<DerivedChangeSet> {
-  const { base, head, trialMerge } = question
-  const { mergeBase, files } = await changesOf(client, question)
-  const sides = createSides(client, { base, head, mergeBase, files: files.items, trialMerge })
+  const { base, head, kind } = question
+  const { result, mergeBase, files } = await changesOf(client, question)
+  const sides = createSides(client, { base, head: result, mergeBase, files: files.items })
   const derivation = { platform: client.platform, baseSha: base, headSha: head }
-  return { ...(await judgeable(client, { base, files, sides }, terms)), derivation }
+  const derived = await judgeable(client, { base, files, sides }, terms)
+  if (mergeBase === null || kind === 'branch' || kind === 'replace') return { ...derived, derivation }
+  const merge = { base, head, mergeBase, isRebase: isRebase(kind, base === mergeBase), files: files.items }
+  const doubt = await mergeDoubt(client, merge, {
+    isSelected: (path) => terms.selector.isSelected(path),
+    contractsIn: (changes) => contractsBetween(client, changes, terms),
+  })
+  return { ...derived, derivation, problem: derived.problem ?? doubt }
+}
+
+function isRebase(kind: DerivationRequest['kind'], isUpToDate: boolean): boolean {
+  return kind === 'rebase' || (kind === 'rebase_when_behind' && !isUpToDate)
+}
+
+/** Names of the contracts that a branch itself changed. */
+async function contractsBetween(
+  client: DerivingClient,
+  { from, to, files }: BranchChanges,
+  terms: DerivationTerms,
+): Promise<readonly string[]> {
+  const sides = createSides(client, { base: from, head: to, mergeBase: null, files: files.items })
+  const { whole, problem } = await contractsIn(client, { base: from, files, sides }, terms)
+  const found = [...whole.artifacts, ...whole.unreadable].map(({ id }) => id)
+  return problem === null ? found : [...found, 'a contract']
 }
 
 /** Files that a request itself writes on top of a branch: null removes one. */
@@ -148,12 +179,30 @@ export function derivedCompleteness(
   return { origin: { kind: 'derived', derivation, commitment, problem }, bindingProvenAt, selectorHash }
 }
 
-async function changesOf(
+interface TreeChange extends Pick<CommitComparison, 'files'> {
+  /** Commit whose files come to the base. */
+  readonly result: string
+  /** Null: the base becomes what the commit is. */
+  readonly mergeBase: string | null
+}
+
+async function changesOf(client: DerivingClient, question: DerivationRequest): Promise<TreeChange> {
+  const { base, head, kind } = question
+  if (kind === 'replace') return { result: head, mergeBase: null, files: await client.changedFiles(base, head) }
+  const compared = await client.compare(base, head)
+  const trial = kind === 'merge' && compared.mergeBase !== base ? await usableTrial(client, question) : null
+  if (trial === null) return { ...compared, result: head }
+  return { result: trial, mergeBase: null, files: await client.changedFiles(base, trial) }
+}
+
+/** A trial merge counts when it is one of exactly these two commits. */
+async function usableTrial(
   client: DerivingClient,
-  { base, head, kind }: DerivationRequest,
-): Promise<Pick<CommitComparison, 'files'> & { readonly mergeBase: string | null }> {
-  if (kind === 'merge') return client.compare(base, head)
-  return { mergeBase: null, files: await client.changedFiles(base, head) }
+  { base, head, trialMerge }: DerivationRequest,
+): Promise<string | null> {
+  if (trialMerge === null) return null
+  const [ours, theirs, ...others] = await client.parentsOf(trialMerge)
+  return ours === base && theirs === head && others.length === 0 ? trialMerge : null
 }
 
 function listingProblem({ incomplete }: Listing<ChangedFile>, unread: number): Problem | null {

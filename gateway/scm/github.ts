@@ -7,6 +7,7 @@ import {
   type ChangedFile,
   type CommitComparison,
   type FileAtCommit,
+  type ListedCommit,
   type Listing,
   type MergeRequest,
   type Predecessor,
@@ -23,6 +24,9 @@ const JSON_TYPE = 'application/vnd.github+json'
 const RAW_TYPE = 'application/vnd.github.raw+json'
 /** A comparison lists no more files than this, however it is paged; what is listed up to here may have been cut off. */
 const MAX_COMPARED = 300
+
+const COMMITS_A_PAGE = 100
+const MAX_COMMIT_PAGES = 10
 
 /** Deployments that are looked through for the last good one. */
 const MAX_DEPLOYMENTS = 20
@@ -46,7 +50,13 @@ class GithubClient implements ScmClient {
 
   async facts(): Promise<RepositoryFacts> {
     const answer = await this.#json('')
-    return { name: requiredTextAt(answer, 'full_name'), defaultBranch: requiredTextAt(answer, 'default_branch') }
+    return {
+      name: requiredTextAt(answer, 'full_name'),
+      defaultBranch: requiredTextAt(answer, 'default_branch'),
+      // Shown to those who may push, and nobody else may merge.
+      removesHeads: at(answer, 'delete_branch_on_merge') === true,
+      isRebasedWhenBehind: false,
+    }
   }
 
   async commitOf(ref: string): Promise<string> {
@@ -55,6 +65,13 @@ class GithubClient implements ScmClient {
 
   async branchTip(branch: string): Promise<string> {
     return commitAt(await this.#json(`/git/ref/heads/${encodePath(branch)}`), 'object', 'sha')
+  }
+
+  async keepsBranch(branch: string): Promise<boolean> {
+    const path = encodePath(branch)
+    if (at(await this.#json(`/branches/${path}`), 'protected') === true) return true
+    const rules = await orAbsent(() => this.#json(`/rules/branches/${path}?per_page=100`))
+    return rules !== null && listAt(rules).some(({ type }) => type === 'deletion')
   }
 
   async tagged(tag: string): Promise<string | null> {
@@ -108,6 +125,17 @@ class GithubClient implements ScmClient {
 
   async parentsOf(commit: string): Promise<readonly string[]> {
     return listAt(await this.#json(`/git/commits/${commit}`), 'parents').map((parent) => commitAt(parent, 'sha'))
+  }
+
+  async commitsBetween(from: string, to: string): Promise<Listing<ListedCommit>> {
+    const items: ListedCommit[] = []
+    for (let page = 1; page <= MAX_COMMIT_PAGES; page += 1) {
+      const answer = await this.#json(`/compare/${from}...${to}?per_page=${COMMITS_A_PAGE}&page=${page}`)
+      const listed = listAt(answer, 'commits')
+      items.push(...listed.map((one) => ({ id: commitAt(one, 'sha'), isMerge: listAt(one, 'parents').length > 1 })))
+      if (listed.length < COMMITS_A_PAGE) return { items, incomplete: null }
+    }
+    return { items, incomplete: `there are more than ${MAX_COMMIT_PAGES * COMMITS_A_PAGE} commits` }
   }
 
   async previous(what: Predecessor): Promise<string | null> {
@@ -184,6 +212,11 @@ const STATUSES: Readonly<Record<string, ChangedFile['change'] | null>> = lookupT
   unchanged: null,
 })
 
+/** Null: the platform makes a merge commit. */
+export function isRebaseMethod(method: string | null): boolean {
+  return method !== null && !/^(?:merge|squash)$/i.test(method)
+}
+
 function pullRequest(answer: unknown, id: string): MergeRequest {
   return {
     id,
@@ -192,5 +225,8 @@ function pullRequest(answer: unknown, id: string): MergeRequest {
     head: requiredTextAt(answer, 'head', 'ref'),
     headSha: commitAt(answer, 'head', 'sha'),
     trialMerge: optionalTextAt(answer, 'merge_commit_sha'),
+    isRebase: false,
+    removesHead: false,
+    isFromElsewhere: at(answer, 'head', 'repo', 'full_name') !== at(answer, 'base', 'repo', 'full_name'),
   }
 }

@@ -6,6 +6,7 @@ import {
   type ChangedFile,
   type CommitComparison,
   type FileAtCommit,
+  type ListedCommit,
   type Listing,
   type MergeRequest,
   type Predecessor,
@@ -20,6 +21,8 @@ const { title } = PLATFORMS.scm_b
 /** The least of the instance limits that cut a comparison off silently (`diff_max_files`). */
 const MAX_COMPARED = 1000
 const MAX_PAGES = 200
+const COMMITS_A_PAGE = 100
+const MAX_COMMIT_PAGES = 10
 
 /** @param repository path of the project at the API: `/projects/id` or `/projects/group%2Fname` */
 export function createGitlabClient(transport: ScmTransport, repository: string): ScmClient {
@@ -41,6 +44,8 @@ class GitlabClient implements ScmClient {
     return {
       name: requiredTextAt(answer, 'path_with_namespace'),
       defaultBranch: requiredTextAt(answer, 'default_branch'),
+      removesHeads: false,
+      isRebasedWhenBehind: !['merge', null].includes(optionalTextAt(answer, 'merge_method')),
     }
   }
 
@@ -50,6 +55,10 @@ class GitlabClient implements ScmClient {
 
   async branchTip(branch: string): Promise<string> {
     return commitAt(await this.#json(`/repository/branches/${encodeURIComponent(branch)}`), 'commit', 'id')
+  }
+
+  async keepsBranch(branch: string): Promise<boolean> {
+    return at(await this.#json(`/repository/branches/${encodeURIComponent(branch)}`), 'protected') === true
   }
 
   tagged(tag: string): Promise<string | null> {
@@ -98,12 +107,27 @@ class GitlabClient implements ScmClient {
       head: requiredTextAt(answer, 'source_branch'),
       headSha: commitAt(answer, 'sha'),
       trialMerge: null,
+      isRebase: false,
+      removesHead: ['force_remove_source_branch', 'should_remove_source_branch'].some(
+        (name) => at(answer, name) === true,
+      ),
+      isFromElsewhere: at(answer, 'source_project_id') !== at(answer, 'target_project_id'),
     }
   }
 
   async parentsOf(commit: string): Promise<readonly string[]> {
-    const parents = at(await this.#json(`/repository/commits/${commit}`), 'parent_ids')
-    return Array.isArray(parents) ? parents.filter((parent) => typeof parent === 'string') : []
+    return parentIds(await this.#json(`/repository/commits/${commit}`))
+  }
+
+  async commitsBetween(from: string, to: string): Promise<Listing<ListedCommit>> {
+    const items: ListedCommit[] = []
+    for (let page = 1; page <= MAX_COMMIT_PAGES; page += 1) {
+      const query = `ref_name=${from}..${to}&per_page=${COMMITS_A_PAGE}&page=${page}`
+      const listed = listAt(await this.#json(`/repository/commits?${query}`))
+      items.push(...listed.map((one) => ({ id: commitAt(one, 'id'), isMerge: parentIds(one).length > 1 })))
+      if (listed.length < COMMITS_A_PAGE) return { items, incomplete: null }
+    }
+    return { items, incomplete: `there are more than ${MAX_COMMIT_PAGES * COMMITS_A_PAGE} commits` }
   }
 
   async previous(what: Predecessor): Promise<string | null> {
@@ -125,6 +149,11 @@ class GitlabClient implements ScmClient {
   #tree(commit: string): Promise<Listing<readonly [string, string]>> {
     return listTree(this.#transport, this.#repository, commit)
   }
+}
+
+function parentIds(commit: unknown): readonly string[] {
+  const parents = at(commit, 'parent_ids')
+  return Array.isArray(parents) ? parents.filter((parent) => typeof parent === 'string') : []
 }
 
 function changesInDiff(diff: JsonObject): readonly ChangedFile[] {

@@ -7,7 +7,7 @@ import { ScmError } from './scm-error.ts'
 
 type LocalRepository = Pick<
   ScmClient,
-  'platform' | 'commitOf' | 'compare' | 'changedFiles' | 'file' | 'paths' | 'parentsOf'
+  'platform' | 'commitOf' | 'compare' | 'changedFiles' | 'file' | 'paths' | 'parentsOf' | 'commitsBetween'
 >
 
 const MAX_BYTES = 64 * 1024 * 1024
@@ -61,6 +61,15 @@ export function openLocalRepository(folder: string): LocalRepository {
     },
     async parentsOf(commit) {
       return (await text(['rev-list', '--parents', '--max-count=1', commit, '--'])).trim().split(' ').slice(1)
+    },
+    async commitsBetween(from, to) {
+      const printed = await text(['rev-list', '--parents', `${from}..${to}`, '--'])
+      const lines = printed.split('\n').filter(Boolean)
+      const items = lines.map((line) => {
+        const [id = '', ...parents] = line.split(' ')
+        return { id, isMerge: parents.length > 1 }
+      })
+      return { items, incomplete: null }
     },
     async paths(commit) {
       const printed = await text(['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit])

@@ -1,8 +1,8 @@
 /**
  * The two sides of a change as trees of files: the base as it is, and what it will be. Where both branches changed one file, git
- * merges lines; that result is read from the platform's own trial merge or is unknown, never guessed.
+ * merges lines; that result is unknown here, never guessed.
  */
-import type { ChangedFile, FileAtCommit, MergeRequest, ScmClient } from './platform.ts'
+import type { ChangedFile, FileAtCommit, ScmClient } from './platform.ts'
 import { ARTIFACT_PROBLEMS } from './problems.ts'
 
 export interface TreeSides {
@@ -16,13 +16,9 @@ interface Merging {
   /** Null: the base is replaced by the head and nothing is merged. */
   readonly mergeBase: string | null
   readonly files: readonly ChangedFile[]
-  readonly trialMerge: MergeRequest['trialMerge']
 }
 
-/** What both sides are read through. */
-type MergingClient = Pick<ScmClient, 'file' | 'parentsOf'>
-
-export function createSides(client: MergingClient, merging: Merging): TreeSides {
+export function createSides(client: Pick<ScmClient, 'file'>, merging: Merging): TreeSides {
   const { base, head, mergeBase } = merging
   const changes = new Map(merging.files.map((file) => [file.path, file]))
   const read = cachedFiles(client)
@@ -31,8 +27,6 @@ export function createSides(client: MergingClient, merging: Merging): TreeSides 
     const file = await read(path, commit)
     return file.kind === 'absent' ? { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.missing(path, commit) } : file
   }
-  const trial = once(() => usableTrial(client, merging))
-
   const merged = async (path: string, change: ChangedFile): Promise<FileAtCommit> => {
     const theirs = change.change === 'removed' ? ABSENT : await present(path, head)
     if (isUpToDate(merging) || theirs.kind === 'unreadable') return theirs
@@ -41,8 +35,7 @@ export function createSides(client: MergingClient, merging: Merging): TreeSides 
       change.change === 'added' || mergeBase === null ? ABSENT : present(path, mergeBase),
     ])
     if (isSameFileContent(ours, origin) || isSameFileContent(ours, theirs)) return theirs
-    const tried = await trial()
-    return tried === null ? { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.bothChanged(path) } : read(path, tried)
+    return { kind: 'unreadable', problem: ARTIFACT_PROBLEMS.bothChanged(path) }
   }
   return {
     before(path) {
@@ -65,7 +58,7 @@ function isUpToDate({ base, mergeBase }: Merging): boolean {
 }
 
 /** The same blob read twice is one question. */
-function cachedFiles(client: MergingClient): ScmClient['file'] {
+function cachedFiles(client: Pick<ScmClient, 'file'>): ScmClient['file'] {
   const known = new Map<string, Promise<FileAtCommit>>()
   return (path, commit) => {
     const key = `${commit}:${path}`
@@ -75,19 +68,7 @@ function cachedFiles(client: MergingClient): ScmClient['file'] {
   }
 }
 
-/** A trial merge counts when it is one of exactly these two commits. */
-async function usableTrial(client: MergingClient, { base, head, trialMerge }: Merging): Promise<string | null> {
-  if (trialMerge === null) return null
-  const [ours, theirs, ...others] = await client.parentsOf(trialMerge)
-  return ours === base && theirs === head && others.length === 0 ? trialMerge : null
-}
-
 function isSameFileContent(a: FileAtCommit, b: FileAtCommit): boolean {
   if (a.kind === 'text' && b.kind === 'text') return a.text === b.text
   return a.kind === 'absent' && b.kind === 'absent'
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null
-  return () => (made ??= make())
 }

@@ -41,6 +41,15 @@ export interface RepositoryFacts {
   /** As people write it, `owner/name`. */
   readonly name: string
   readonly defaultBranch: string
+  /** The platform deletes the head branches of merged requests. */
+  readonly removesHeads: boolean
+  /** A head that does not contain its base may be rebased onto it by the merge. */
+  readonly isRebasedWhenBehind: boolean
+}
+
+export interface ListedCommit {
+  readonly id: string
+  readonly isMerge: boolean
 }
 
 /** A pull or merge request. */
@@ -55,6 +64,12 @@ export interface MergeRequest {
   readonly headSha: string
   /** Commit that the platform made to try the merge out; null where it makes none. */
   readonly trialMerge: string | null
+  /** It is merged by a rebase, unless the merge states otherwise. */
+  readonly isRebase: boolean
+  /** Its head branch is deleted by the merge, unless the merge states otherwise. */
+  readonly removesHead: boolean
+  /** The head is a branch of another repository. */
+  readonly isFromElsewhere: boolean
 }
 
 /** What came before a release or a deployment: the change set runs from there. */
@@ -71,6 +86,8 @@ export interface ScmClient {
   commitOf(ref: string): Promise<string>
   /** The tip of a branch, whatever tag has the same name. */
   branchTip(branch: string): Promise<string>
+  /** The platform itself refuses to delete this branch. */
+  keepsBranch(branch: string): Promise<boolean>
   /** The commit of a tag, whatever branch has the same name; null: there is no such tag. */
   tagged(tag: string): Promise<string | null>
   compare(base: string, head: string): Promise<CommitComparison>
@@ -81,6 +98,8 @@ export interface ScmClient {
   paths(commit: string): Promise<Listing<string>>
   mergeRequest(id: string): Promise<MergeRequest>
   parentsOf(commit: string): Promise<readonly string[]>
+  /** Commits that `to` has and `from` has not. */
+  commitsBetween(from: string, to: string): Promise<Listing<ListedCommit>>
   /** Commit of the last good one; null: there was none. */
   previous(what: Predecessor): Promise<string | null>
 }

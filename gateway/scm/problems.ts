@@ -25,6 +25,31 @@ export const ARTIFACT_PROBLEMS = {
   }),
 } as const
 
+/** A contract may come out otherwise than the changes of the head show. */
+export const MERGE_PROBLEMS = {
+  rebased: (contract: string): Problem => ({
+    code: 'MERGE_RESULT_UNKNOWN',
+    message: `The base changed ${contract} since both branches diverged, and a rebase repeats the commits of the head one by one, so one of them may undo that. Bring the head branch up to date with its base first, or merge it without a rebase.`,
+  }),
+  flattened: (): Problem => ({
+    code: 'MERGE_RESULT_UNKNOWN',
+    message:
+      'The head branch has merge commits, and a rebase leaves out what they changed. Merge it without a rebase, or rebase the branch first.',
+  }),
+  moved: (path: string, contract: string): Problem => ({
+    code: 'MERGE_RESULT_UNKNOWN',
+    message: `The head changed ${path}, which the base moved or removed, and git may bring that change to ${contract}. Bring the head branch up to date with its base first.`,
+  }),
+  crossed: (contract: string): Problem => ({
+    code: 'MERGE_RESULT_UNKNOWN',
+    message: `Both branches have merged parts of each other, so git may take another version of ${contract} than the changes of the head show. Bring the head branch up to date with its base first.`,
+  }),
+  unlisted: (why: string): Problem => ({
+    code: 'MERGE_RESULT_UNKNOWN',
+    message: `What git makes of this merge could not be looked up: ${why}. Bring the head branch up to date with its base first.`,
+  }),
+} as const
+
 export const LISTING_PROBLEMS = {
   incomplete: (why: string): Problem => ({
     code: 'DERIVATION_INCOMPLETE',

@@ -32,6 +32,11 @@ function routes(server: ScmServer): readonly ScmRoute[] {
         ? NOT_FOUND
         : { body: { hash: found.id, parents: found.parents.map((hash) => ({ hash })) } }
     }),
+    on('GET', '/commits/([^/]+)', ({ query, path, headers }, to = '') => {
+      const commits = repository.between(query.get('exclude') ?? '', to)
+      const rows = commits.map(({ id, parents }) => ({ hash: id, parents: parents.map((hash) => ({ hash })) }))
+      return pageOf(rows, path, query, String(headers.host))
+    }),
     on('GET', '/merge-base/(.+)\\.\\.(.+)', (_request, a = '', b = '') => {
       const hash = repository.mergeBase(a, b)
       return hash === null ? NOT_FOUND : { body: { hash } }
@@ -88,9 +93,17 @@ function pullRequest(repository: FakeRepository, id: number): ScmReply {
   const request = repository.mergeRequests.get(id)
   if (request === undefined) return NOT_FOUND
   const end = (branch: string) => ({
-    branch: { name: branch },
+    branch: { name: branch, default_merge_strategy: repository.strategy },
     commit: { hash: repository.tip(branch).slice(0, 12) },
     repository: { full_name: repository.name },
   })
-  return { body: { id, state: request.state.toUpperCase(), source: end(request.head), destination: end(request.base) } }
+  return {
+    body: {
+      id,
+      state: request.state.toUpperCase(),
+      close_source_branch: request.removesHead,
+      source: end(request.head),
+      destination: end(request.base),
+    },
+  }
 }

@@ -45,8 +45,17 @@ function routes(
   ]
   return [
     on('GET', '', () => ({
-      body: { id: 4711, full_name: repository.name, default_branch: repository.defaultBranch },
+      body: {
+        id: 4711,
+        full_name: repository.name,
+        default_branch: repository.defaultBranch,
+        delete_branch_on_merge: repository.removesHeads,
+      },
     })),
+    on('GET', '/branches/(.+)', (_request, branch = '') =>
+      repository.branches.has(branch) ? { body: { name: branch, protected: repository.kept.has(branch) } } : NOT_FOUND,
+    ),
+    on('GET', '/rules/branches/.+', () => ({ body: [] })),
     on('GET', '/commits/(.+)', (_request, ref) => commit(repository, ref)),
     on('GET', '/git/ref/heads/(.+)', (_request, branch = '') => {
       const id = repository.branches.get(branch)
@@ -55,7 +64,9 @@ function routes(
         : { body: { ref: `refs/heads/${branch}`, object: { type: 'commit', sha: id } } }
     }),
     on('GET', '/git/commits/(.+)', (_request, id) => commit(repository, id)),
-    on('GET', '/compare/(.+)\\.\\.\\.(.+)', (_request, base, head) => compare(repository, base, head, maxCompared)),
+    on('GET', '/compare/(.+)\\.\\.\\.(.+)', ({ query }, base, head) =>
+      compare(repository, { base, head, max: maxCompared, query }),
+    ),
     on('GET', '/git/trees/(.+)', (_request, id) => tree(repository, id, maxTree)),
     on('GET', '/contents/(.+)', ({ query }, path = '') =>
       contents(repository, path, query.get('ref') ?? repository.defaultBranch),
@@ -96,16 +107,30 @@ function commit(repository: FakeRepository, ref = ''): ScmReply {
   return { body: { sha: found.id, parents: found.parents.map((sha) => ({ sha })) } }
 }
 
-function compare(repository: FakeRepository, base = '', head = '', max: number): ScmReply {
+interface Comparison {
+  readonly base: string | undefined
+  readonly head: string | undefined
+  readonly max: number
+  readonly query: URLSearchParams
+}
+
+function compare(repository: FakeRepository, { base = '', head = '', max, query }: Comparison): ScmReply {
   const from = repository.find(base)
   const to = repository.find(head)
   const parted = from === null || to === null ? null : repository.mergeBase(from.id, to.id)
-  if (parted === null || to === null) return NOT_FOUND
+  if (from === null || parted === null || to === null) return NOT_FOUND
+  const size = Number(query.get('per_page') ?? 30)
+  const start = (Number(query.get('page') ?? 1) - 1) * size
+  const commits = repository.between(from.id, to.id)
   const files = repository.changes(parted, to.id, true).slice(0, max)
   return {
     body: {
       status: 'diverged',
       merge_base_commit: { sha: parted },
+      total_commits: commits.length,
+      commits: commits
+        .slice(start, start + size)
+        .map(({ id, parents }) => ({ sha: id, parents: parents.map((sha) => ({ sha })) })),
       files: files.map((row) => fileRow(repository, to.id, row)),
     },
   }
@@ -214,6 +239,10 @@ function graphql(server: ScmServer, { query, variables = {} }: GraphqlRequest): 
   }
   const id = typeof variables['id'] === 'string' ? variables['id'] : ''
   const owner = { nameWithOwner: repository.name }
+  if (/\bmergeQueue\b/.test(query)) {
+    const mergeQueue = { configuration: { mergeMethod: repository.strategy.replace('_commit', '').toUpperCase() } }
+    return { body: { data: { node: { __typename: 'PullRequest', mergeQueue } } } }
+  }
   if (id.startsWith('PR_')) {
     const request = repository.mergeRequests.get(Number(id.slice(3)))
     return {

@@ -29,12 +29,25 @@ function routes(server: ScmServer, { maxCompared = 3000 }: GitlabOptions): reado
   ]
   return [
     on('GET', '', () => ({
-      body: { id: 4711, path_with_namespace: repository.name, default_branch: repository.defaultBranch },
+      body: {
+        id: 4711,
+        path_with_namespace: repository.name,
+        default_branch: repository.defaultBranch,
+        merge_method: repository.mergeMethod,
+      },
     })),
+    on('GET', '/repository/commits', ({ query }) => {
+      const [from = '', to = ''] = (query.get('ref_name') ?? '').split('..')
+      const start = (Number(query.get('page') ?? 1) - 1) * PAGE
+      const commits = repository.between(from, to).slice(start, start + PAGE)
+      return { body: commits.map(({ id, parents }) => ({ id, parent_ids: parents })) }
+    }),
     on('GET', '/repository/commits/([^/]+)', (_request, ref) => commit(repository, ref)),
     on('GET', '/repository/branches/([^/]+)', (_request, branch = '') => {
       const id = repository.branches.get(branch)
-      return id === undefined ? NOT_FOUND : { body: { name: branch, commit: { id } } }
+      return id === undefined
+        ? NOT_FOUND
+        : { body: { name: branch, protected: repository.kept.has(branch), commit: { id } } }
     }),
     on('GET', '/repository/tags/([^/]+)', (_request, tag = '') => {
       const id = repository.tags.get(tag)
@@ -126,6 +139,7 @@ function mergeRequest(repository: FakeRepository, id: number): ScmReply {
       target_branch: request.base,
       source_branch: request.head,
       sha: repository.tip(request.head),
+      force_remove_source_branch: request.removesHead,
       references: { full: `${repository.name}!${id}` },
     },
   }

@@ -15,6 +15,8 @@ export interface FakeMergeRequest {
   readonly head: string
   state: 'open' | 'closed' | 'merged'
   trialMerge: string | null
+  /** Its merge deletes its head branch. */
+  removesHead: boolean
 }
 
 export interface FakeChange {
@@ -32,6 +34,14 @@ export class FakeRepository {
   /** By id, as GitHub has them; the one that is there at first is a draft. */
   readonly releases = new Map([[1, { draft: true, target_commitish: 'main' }]])
   defaultBranch = 'main'
+  /** Every merge deletes the head branch. */
+  removesHeads = false
+  /** Of GitLab: `merge`, `rebase_merge` or `ff`. */
+  mergeMethod = 'merge'
+  /** By which Bitbucket merges, and the merge queue of GitHub. */
+  strategy = 'merge_commit'
+  /** Branches that the platform does not delete. */
+  readonly kept = new Set<string>()
   #count = 0
 
   constructor(name: string, files: Files) {
@@ -60,7 +70,7 @@ export class FakeRepository {
   }
 
   open(id: number, head: string, base = 'main'): FakeMergeRequest {
-    const request: FakeMergeRequest = { id, base, head, state: 'open', trialMerge: null }
+    const request: FakeMergeRequest = { id, base, head, state: 'open', trialMerge: null, removesHead: false }
     this.mergeRequests.set(id, request)
     return request
   }
@@ -82,6 +92,12 @@ export class FakeRepository {
     const name = ref.replace(/^(?:refs\/)?heads\//, '')
     const id = this.branches.get(name) ?? this.tags.get(ref.replace(/^(?:refs\/)?tags\//, '')) ?? ref
     return [...this.commits.values()].find((commit) => id.length >= 7 && commit.id.startsWith(id)) ?? null
+  }
+
+  /** Commits that `to` has and `from` has not. */
+  between(from: string, to: string): readonly FakeCommit[] {
+    const known = this.#ancestors(from)
+    return [...this.#ancestors(to)].filter((id) => !known.has(id)).map((id) => this.at(id))
   }
 
   mergeBase(a: string, b: string): string | null {

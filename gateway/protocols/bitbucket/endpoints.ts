@@ -18,7 +18,6 @@ export const BITBUCKET_REPOSITORY: readonly EndpointGroup[] = [
       'commit/:commit/comments',
       'commit/:commit/comments/:id',
       'pullrequests',
-      'pullrequests/:id',
       'pullrequests/:id/comments',
       'pullrequests/:id/comments/:comment',
       'pullrequests/:id/tasks',

@@ -3,7 +3,7 @@
  * https://developer.atlassian.com/cloud/bitbucket/rest/
  */
 import type { ScmRoute } from '../scm/settings.ts'
-import { createBitbucketClient } from '../../scm/bitbucket.ts'
+import { createBitbucketClient, isRebaseStrategy } from '../../scm/bitbucket.ts'
 import { optionalTextAt } from '../../scm/members.ts'
 import type { Recogniser } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
@@ -12,11 +12,24 @@ import { isProtected, passingScmCall, refusedScmCall, ScmAction, type ScmDeps } 
 import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
 import { fold } from '../../routing/path-reading.ts'
 import { callName, matchSegments } from '../common/request-line.ts'
-import { bodyMembers, branchOf, queryMembers, removed, requiredText, statesOnly, writtenFile } from '../scm/request.ts'
+import {
+  bodyMembers,
+  branchOf,
+  maySet,
+  queryMembers,
+  removed,
+  requestNumber,
+  requiredText,
+  statesOnly,
+  textOfParameter,
+  writtenFile,
+} from '../scm/request.ts'
+import { refuseCommands } from '../scm/text-commands.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import { createEndpointTable, pathText } from '../scm/endpoints.ts'
 import {
   refRemoval,
+  retarget,
   type Intents,
   type LocatedRepository,
   type ScmCall,
@@ -28,10 +41,22 @@ export const BITBUCKET_ROWS: readonly ScmRow[] = [
   {
     path: ['pullrequests', ':id', 'merge'],
     because: 'it merges',
-    intents: ({ repository, names }) => {
-      const id = names['id'] ?? ''
-      if (!/^[1-9][0-9]{0,9}$/.test(id)) throw new UnreadableIntent(`"${id}" is not the number of a pull request.`)
-      return [{ kind: 'merge_request', repository, id, head: null }]
+    intents: ({ repository, names, parameters }) => {
+      const id = requestNumber(names['id'], 'pull')
+      const strategy = textOfParameter(parameters, 'merge_strategy')
+      const isRebase = strategy === null ? null : isRebaseStrategy(strategy)
+      const isStated = parameters['close_source_branch'] !== undefined
+      const removesHead = isStated ? maySet(parameters, 'close_source_branch') : null
+      return [{ kind: 'merge_request', repository, id, head: null, onto: null, isRebase, removesHead }]
+    },
+  },
+  {
+    path: ['pullrequests', ':id'],
+    because: 'it may give a request another base, in which bots look for commands too',
+    intents(call) {
+      refuseCommands('scm_c', call.parameters)
+      const base = optionalTextAt(call.parameters['destination'], 'branch', 'name')
+      return retarget(call, requestNumber(call.names['id'], 'pull'), base)
     },
   },
   {

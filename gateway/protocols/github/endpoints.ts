@@ -17,7 +17,6 @@ export const GITHUB_REPOSITORY: readonly EndpointGroup[] = [
       'issues/:number/comments',
       'issues/comments/:id',
       'pulls',
-      'pulls/:number',
       'pulls/:number/comments',
       'pulls/:number/comments/:id/replies',
       'PUT|DELETE pulls/:number/reviews/:id',

@@ -3,7 +3,7 @@
  */
 import type { ScmRoute } from '../scm/settings.ts'
 import { lookupTable } from '../../../engine/base.ts'
-import { createGithubClient } from '../../scm/github.ts'
+import { createGithubClient, isRebaseMethod } from '../../scm/github.ts'
 import { at, optionalTextAt, requiredTextAt } from '../../scm/members.ts'
 import { PLATFORMS } from '../../scm/platform.ts'
 import { ScmError } from '../../scm/scm-error.ts'
@@ -15,7 +15,7 @@ import { mutationsOf, type Called } from '../scm/graphql.ts'
 import { GITHUB_MUTATIONS } from './mutations.ts'
 import { receiptOf, mutationCheck } from '../scm/mutations.ts'
 import { receiptAction } from '../scm/receipt.ts'
-import { sourceUpdate } from '../scm/table.ts'
+import { retarget, sourceUpdate } from '../scm/table.ts'
 import { refuseRemoval } from '../scm/removal.ts'
 import { refuseMergeBefore, refuseUnknownRun } from './deployments.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
@@ -42,7 +42,7 @@ const { title } = PLATFORMS.scm_a
 /** Mutations that are judged. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
   mergePullRequest: { head: expectedHead, intent: mergeOfNode },
-  enqueuePullRequest: { head: expectedHead, intent: mergeOfNode },
+  enqueuePullRequest: { head: expectedHead, intent: enqueuedNode },
   enablePullRequestAutoMerge: { head: expectedHead, intent: mergeOfNode },
   mergeBranch: {
     async intent(input, nodes) {
@@ -85,6 +85,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
   },
 })
 
+/** Changes texts and marks of a pull request, and its base. */
+const PULL_CHANGE = 'updatePullRequest'
+
 /** They do the same in a form that is not supported; there is another way for each. */
 export const UNREAD: Readonly<Record<string, string>> = lookupTable({
   updateRefs: 'updateRef',
@@ -106,9 +109,21 @@ function expectedHead(input: Parameters): string | null {
   return textOfParameter(input, 'expectedHeadOid')
 }
 
-async function mergeOfNode(input: Parameters, nodes: Nodes): Promise<ScmIntent> {
+async function mergeOfNode(
+  input: Parameters,
+  nodes: Nodes,
+): Promise<Extract<ScmIntent, { readonly kind: 'merge_request' }>> {
   const { repository, number } = await nodes.pullRequest(requiredText(input, 'pullRequestId'))
-  return { kind: 'merge_request', repository, id: number, head: expectedHead(input) }
+  const isRebase = isRebaseMethod(textOfParameter(input, 'mergeMethod'))
+  const head = expectedHead(input)
+  return { kind: 'merge_request', repository, id: number, head, onto: null, isRebase, removesHead: null }
+}
+
+/** A queue merges by the method that it is set to. */
+async function enqueuedNode(input: Parameters, nodes: Nodes): Promise<ScmIntent> {
+  const id = requiredText(input, 'pullRequestId')
+  const merge = await mergeOfNode(input, nodes)
+  return { ...merge, isRebase: isRebaseMethod(await nodes.queueMethod(id)) }
 }
 
 async function commitOnBranch(input: Parameters, nodes: Nodes): Promise<ScmIntent> {
@@ -170,6 +185,8 @@ function repositoryPath(nameWithOwner: string): string {
 interface Nodes {
   repository(id: string): Promise<string>
   pullRequest(id: string): Promise<{ readonly repository: string; readonly number: string }>
+  /** By which the merge queue for a pull request merges. */
+  queueMethod(id: string): Promise<string>
   /** With its prefix, such as `refs/heads/`. */
   ref(id: string): Promise<{ readonly repository: string; readonly ref: string }>
 }
@@ -179,11 +196,13 @@ const NODE_QUERY = `query($id: ID!) { node(id: $id) { __typename
   ... on PullRequest { number repository { nameWithOwner } }
   ... on Ref { name prefix repository { nameWithOwner } } } }`
 
+/** Older servers have no queues, so it is asked only where one is meant. */
+const QUEUE_QUERY = `query($id: ID!) { node(id: $id) { __typename
+  ... on PullRequest { mergeQueue { configuration { mergeMethod } } } } }`
+
 function createNodes(transport: ScmTransport): Nodes {
-  const ask = async (id: string, kind: string): Promise<unknown> => {
-    const answer = await transport.json(
-      await transport.send('POST', '/graphql', { query: NODE_QUERY, variables: { id } }),
-    )
+  const ask = async (id: string, kind: string, query = NODE_QUERY): Promise<unknown> => {
+    const answer = await transport.json(await transport.send('POST', '/graphql', { query, variables: { id } }))
     const node = at(answer, 'data', 'node')
     if (at(node, '__typename') === kind) return node
     throw new ScmError('refused', `${title} shows no ${kind} of this id`, { status: 404 })
@@ -196,6 +215,9 @@ function createNodes(transport: ScmTransport): Nodes {
         repository: repositoryPath(requiredTextAt(node, 'repository', 'nameWithOwner')),
         number: String(at(node, 'number')),
       }
+    },
+    async queueMethod(id) {
+      return requiredTextAt(await ask(id, 'PullRequest', QUEUE_QUERY), 'mergeQueue', 'configuration', 'mergeMethod')
     },
     async ref(id) {
       const node = await ask(id, 'Ref')
@@ -240,7 +262,9 @@ export async function recogniseGithubGraphql(
       })
       return operation === null ? [] : [mutationCheck('github', one, operation)]
     })
-    if (judged.length === 0) return checks.length === 0 ? passingScmCall(name) : receiptAction(name, checks)
+    const retargets = await retargetsIn(call, called, { root: transportAt(root), rest: transportAt(prefix) })
+    const isJudged = judged.length > 0 || retargets.length > 0
+    if (!isJudged) return checks.length === 0 ? passingScmCall(name) : receiptAction(name, checks)
     if (checks.length > 0)
       throw new UnreadableIntent(
         'a request that merges and changes other things is not supported here; send them one by one.',
@@ -248,7 +272,7 @@ export async function recogniseGithubGraphql(
     refuseUnpinned(call, judged)
     const intents = async (): Promise<readonly ScmIntent[]> => {
       const nodes = createNodes(transportAt(root))
-      const made: ScmIntent[] = []
+      const made: ScmIntent[] = [...retargets]
       for (const { name: mutation, input } of judged) {
         const intent = await MUTATIONS[mutation]?.intent(input, nodes)
         if (intent === undefined) continue
@@ -264,6 +288,23 @@ export async function recogniseGithubGraphql(
       return refusedScmCall(call, `${call.method} ${path}`, error.message)
     throw error
   }
+}
+
+/** What giving pull requests another base is judged as. */
+async function retargetsIn(
+  call: Call<ScmRoute>,
+  called: readonly Called[],
+  { root, rest }: { readonly root: ScmTransport; readonly rest: ScmTransport },
+): Promise<readonly ScmIntent[]> {
+  const found: ScmIntent[] = []
+  for (const { input } of called.filter(({ name }) => name === PULL_CHANGE)) {
+    const base = textOfParameter(input, 'baseRefName')
+    if (base === null) continue
+    const { repository, number } = await createNodes(root).pullRequest(requiredText(input, 'pullRequestId'))
+    const client = () => createGithubClient(rest, repository)
+    found.push(...(await retarget({ call, repository, client }, number, base)))
+  }
+  return found
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import type { ScmRoute } from '../scm/settings.ts'
 import { posix } from 'node:path'
-import { createGithubClient } from '../../scm/github.ts'
+import { createGithubClient, isRebaseMethod } from '../../scm/github.ts'
 import { at, optionalTextAt } from '../../scm/members.ts'
 import type { Recogniser } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
@@ -14,6 +14,7 @@ import { refuseMergeBefore, refuseUnknownRun } from './deployments.ts'
 import { recogniseGithubGraphql } from './graphql.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
 import {
+  retarget,
   sourceUpdate,
   type Intents,
   type LocatedRepository,
@@ -53,8 +54,16 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
         repository,
         id: requestNumber(names['number'], 'pull'),
         head: textOfParameter(parameters, 'sha'),
+        onto: null,
+        isRebase: isRebaseMethod(textOfParameter(parameters, 'merge_method')),
+        removesHead: null,
       },
     ],
+  },
+  {
+    path: ['pulls', ':number'],
+    because: 'it may give a request another base, in which bots look for commands too',
+    intents: pullChange,
   },
   { path: ['pulls', ':number', 'merge-async'], because: 'it merges', intents: mergeOfStack },
   {
@@ -124,7 +133,19 @@ async function mergeOfStack({ call, repository, names, parameters, client }: Scm
     throw new UnreadableIntent(
       `the base of this pull request is ${base}, so more than this one may be merged; merge the requests below it first.`,
     )
-  return [{ kind: 'merge_request', repository, id, head: textOfParameter(parameters, 'sha') }]
+  const method = textOfParameter(parameters, 'merge_method')
+  // A queue merges by a method of its own.
+  const isDirect = textOfParameter(parameters, 'merge_action') === 'direct_merge'
+  const isRebase = !isDirect || isRebaseMethod(method)
+  const head = textOfParameter(parameters, 'sha')
+  return [{ kind: 'merge_request', repository, id, head, onto: null, isRebase, removesHead: null }]
+}
+
+/** A text and a base. */
+function pullChange(call: ScmCall): Promise<readonly ScmIntent[]> {
+  const { names, parameters } = call
+  refuseCommands('scm_a', parameters)
+  return retarget(call, requestNumber(names['number'], 'pull'), textOfParameter(parameters, 'base'))
 }
 
 /** A review that does not approve is a comment, in which bots look for commands. */
@@ -201,7 +222,6 @@ const DESCRIPTIVE: ReadonlySet<string> = new Set(
   splitNames(
     'description homepage has_issues has_projects has_wiki has_discussions has_downloads is_template',
     'squash_merge_commit_title squash_merge_commit_message merge_commit_title merge_commit_message',
-    'delete_branch_on_merge',
   ),
 )
 

@@ -11,8 +11,16 @@ import { mayMutate, mutationsOf, type Called } from '../scm/graphql.ts'
 import { UnreadableIntent, type ScmIntent } from '../scm/intent.ts'
 import { GITLAB_MUTATIONS } from './mutations.ts'
 import { receiptOf, mutationCheck } from '../scm/mutations.ts'
+import { quickActionsOf, refuseOtherTarget } from '../scm/quick-actions.ts'
 import { receiptAction } from '../scm/receipt.ts'
-import { requestParameters, requiredText, statesOnly, textOfParameter, type Parameters } from '../scm/request.ts'
+import {
+  maySet,
+  requestParameters,
+  requiredText,
+  statesOnly,
+  textOfParameter,
+  type Parameters,
+} from '../scm/request.ts'
 import { splitNames } from '../scm/name-list.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 
@@ -58,11 +66,21 @@ function merging(
 }
 
 function unjudgedMutations(name: string, called: readonly Called[], deps: ScmDeps): Action {
+  for (const one of called) refuseRequestChange(one)
   const checks = called.flatMap((one) => {
     const operation = receiptOf(one, GITLAB_MUTATIONS, { platform: 'scm_b', checkName: deps.config().scm.checks.name })
     return operation === null ? [] : [mutationCheck('gitlab', one, operation)]
   })
   return checks.length === 0 ? passingScmCall(name) : receiptAction(name, checks)
+}
+
+/** The REST API judges what a request that is there gets by another target, and what its merge would delete. */
+function refuseRequestChange({ name, input }: Called): void {
+  if (name === 'mergeRequestCreate') return
+  refuseOtherTarget(quickActionsOf(input))
+  const isChanged = textOfParameter(input, 'targetBranch') !== null || maySet(input, 'removeSourceBranch')
+  if (name === 'mergeRequestUpdate' && isChanged)
+    throw new UnreadableIntent('another target and the removal of the source branch are sent with the REST API here.')
 }
 
 /**
@@ -115,5 +133,8 @@ function mergeOf({ input }: Called): Extract<ScmIntent, { readonly kind: 'merge_
     repository: `/projects/${encodeURIComponent(project)}`,
     id,
     head: textOfParameter(input, 'sha'),
+    onto: null,
+    isRebase: null,
+    removesHead: maySet(input, 'shouldRemoveSourceBranch') ? true : null,
   }
 }

@@ -10,7 +10,8 @@ import type { Call } from '../../calls/call.ts'
 import { GITLAB_ELSEWHERE, GITLAB_PROJECT } from './endpoints.ts'
 import { recogniseGitlabGraphql } from './graphql.ts'
 import { fold } from '../../routing/path-reading.ts'
-import { quickActionsOf, refuseUnknown } from '../scm/quick-actions.ts'
+import { NAME_STAYS } from '../scm/name-stays.ts'
+import { quickActionsOf, refuseOtherTarget, refuseUnknown } from '../scm/quick-actions.ts'
 import { isProtected, type ScmDeps } from '../scm/action.ts'
 import { createEndpointTable, pathText } from '../scm/endpoints.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from '../scm/intent.ts'
@@ -29,7 +30,15 @@ import {
   requestNumber,
 } from '../scm/request.ts'
 import { createScmRecogniser } from '../scm/recogniser.ts'
-import { refRemoval, sourceUpdate, type Intents, type ScmCall, type ScmEndpoints, type ScmRow } from '../scm/table.ts'
+import {
+  refRemoval,
+  retarget,
+  sourceUpdate,
+  type Intents,
+  type ScmCall,
+  type ScmEndpoints,
+  type ScmRow,
+} from '../scm/table.ts'
 import { splitNames } from '../scm/name-list.ts'
 import { refuseBotCommands, refuseCommands } from '../scm/text-commands.ts'
 
@@ -41,7 +50,11 @@ export const GITLAB_ROWS: readonly ScmRow[] = [
   { path: ['merge_trains', 'merge_requests', ':iid'], because: 'it merges', intents: mergeRequest },
   { path: ['merge_requests', ':iid', 'rebase'], because: 'it brings commits to the source', intents: rebase },
   { path: ['merge_requests'], because: 'its description may merge', intents: proposal },
-  { path: ['merge_requests', ':iid'], because: 'its description may merge', intents: quickActions },
+  {
+    path: ['merge_requests', ':iid'],
+    because: 'its description may merge, and it may get another target',
+    intents: requestChange,
+  },
   { path: ['merge_requests', ':iid', 'notes'], because: 'a comment may merge', intents: quickActions },
   { path: ['merge_requests', ':iid', 'notes', ':note'], because: 'a comment may merge', intents: quickActions },
   { path: ['merge_requests', ':iid', 'discussions'], because: 'a comment may merge', intents: quickActions },
@@ -108,6 +121,9 @@ function mergeRequest({ repository, names, parameters }: ScmCall): readonly ScmI
       repository,
       id: requestNumber(names['iid'] ?? '', 'merge'),
       head: textOfParameter(parameters, 'sha'),
+      onto: null,
+      isRebase: null,
+      removesHead: maySet(parameters, 'should_remove_source_branch') ? true : null,
     },
   ]
 }
@@ -122,12 +138,33 @@ async function quickActions(call: ScmCall): Promise<Intents> {
   refuseBotCommands('scm_b', parameters)
   const actions = quickActionsOf(parameters)
   refuseUnknown(actions)
+  refuseOtherTarget(actions)
   if (actions.has('rebases')) await rebase(call)
   if (!actions.has('merges')) return actions.has('approves') ? 'approve' : []
-  if (actions.has('retargets') || actions.has('approves') || parameters['target_branch'] !== undefined)
+  if (actions.has('marks') || actions.has('approves') || parameters['target_branch'] !== undefined)
     throw new UnreadableIntent('a text that merges may not change its request in other ways; send a separate request.')
   const head = textOfParameter(parameters, 'merge_request_diff_head_sha')
-  return [{ kind: 'merge_request', repository, id: requestNumber(names['iid'] ?? '', 'merge'), head }]
+  const id = requestNumber(names['iid'] ?? '', 'merge')
+  return [{ kind: 'merge_request', repository, id, head, onto: null, isRebase: null, removesHead: null }]
+}
+
+/** A text, a target, and whether the source is deleted when the request is merged. */
+async function requestChange(call: ScmCall): Promise<Intents> {
+  const { names, parameters } = call
+  const intents = await quickActions(call)
+  const id = requestNumber(names['iid'] ?? '', 'merge')
+  if (maySet(parameters, 'remove_source_branch')) await refuseLaterRemoval(call, id)
+  const retargeted = await retarget(call, id, textOfParameter(parameters, 'target_branch'))
+  if (retargeted.length > 0 && typeof intents === 'string')
+    throw new UnreadableIntent('a text that approves may not give its request another target; send a separate request.')
+  return typeof intents === 'string' ? intents : [...intents, ...retargeted]
+}
+
+/** A merge that waits for its pipeline is judged already. */
+async function refuseLaterRemoval({ call, client }: ScmCall, id: string): Promise<void> {
+  const { head, isFromElsewhere } = await client().mergeRequest(id)
+  if (isFromElsewhere || !isProtected(call, head) || (await client().keepsBranch(head))) return
+  throw new UnreadableIntent(`its merge would delete ${head}, and ${NAME_STAYS}.`)
 }
 
 /** The merge request does not exist yet, or another request that does not contain the text applies it. */

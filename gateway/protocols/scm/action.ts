@@ -109,7 +109,13 @@ export class ScmAction implements JudgedAction {
       const provenAt = (repository: string) => this.#deps.provenAt(tenant, platform, repository)
       const asked: PinnedCheck[] = []
       for (const intent of await intents()) {
-        asked.push(await pinnedCheck(intent, createClient(transport, intent.repository), { derivation, provenAt }))
+        asked.push(
+          await pinnedCheck(intent, createClient(transport, intent.repository), {
+            derivation,
+            provenAt,
+            isProtected: (branch) => isProtected(this.#call, branch),
+          }),
+        )
       }
       this.#asked = asked
       return asked.map(({ check }) => check)

@@ -8,11 +8,13 @@ import { orAbsent } from '../../scm/scm-error.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from './intent.ts'
+import { NAME_STAYS } from './name-stays.ts'
 
 interface CheckTerms {
   readonly derivation: DerivationTerms
   /** When the control over a repository was proven by the caller's tenant; null: it was not. */
   readonly provenAt: (repository: string) => Promise<string | null>
+  readonly isProtected: (branch: string) => boolean
 }
 
 /** A check, and what must still hold when the request is sent. */
@@ -75,27 +77,57 @@ async function mergeOfRequest(
 ): Promise<CheckedIntent> {
   const request = await client.mergeRequest(intent.id)
   if (intent.head !== null && intent.head !== request.headSha) throw moved(intent.head, request.headSha)
-  const baseSha = await client.branchTip(request.base)
+  await refuseHeadRemoval(intent, request, { client, facts, terms })
+  const base = intent.onto ?? request.base
+  const baseSha = await client.branchTip(base)
   const change = await deriveChangeSet(
     client,
-    { base: baseSha, head: request.headSha, kind: 'merge', trialMerge: request.trialMerge },
+    {
+      base: baseSha,
+      head: request.headSha,
+      kind: mergeKind(intent, request, facts),
+      // The platform tried the merge into the base that the request has.
+      trialMerge: intent.onto === null ? request.trialMerge : null,
+    },
     terms.derivation,
   )
   return {
     name: `merge ${facts.name}#${intent.id}`,
     target: targetOf(client, facts, `#${intent.id}`),
     operation: 'merge',
-    place: { branch: request.base, pull_request: intent.id, base: request.base, head: request.head },
+    place: { branch: base, pull_request: intent.id, base, head: request.head },
     change,
-    confirm: () => confirmRequest(client, request, baseSha),
+    async confirm() {
+      const now = await client.mergeRequest(request.id)
+      if (now.headSha !== request.headSha) throw moved(request.headSha, now.headSha)
+      if (now.base !== request.base) throw stale(`its base is ${now.base} now and was ${request.base}`)
+      await refuseHeadRemoval(intent, now, { client, facts, terms })
+      await confirmTip(client, base, baseSha)
+    },
   }
 }
 
-async function confirmRequest(client: ScmClient, judged: MergeRequest, baseSha: string): Promise<void> {
-  const now = await client.mergeRequest(judged.id)
-  if (now.headSha !== judged.headSha) throw moved(judged.headSha, now.headSha)
-  if (now.base !== judged.base) throw stale(`its base is ${now.base} now and was ${judged.base}`)
-  await confirmTip(client, judged.base, baseSha)
+function mergeKind(
+  { isRebase }: IntentOf<'merge_request'>,
+  request: MergeRequest,
+  facts: RepositoryFacts,
+): 'merge' | 'rebase' | 'rebase_when_behind' {
+  if (isRebase ?? request.isRebase) return 'rebase'
+  return facts.isRebasedWhenBehind ? 'rebase_when_behind' : 'merge'
+}
+
+/** The name of a protected branch would be free then, as with every other removal (removal.ts). */
+async function refuseHeadRemoval(
+  { removesHead, onto }: IntentOf<'merge_request'>,
+  request: MergeRequest,
+  { client, facts, terms }: DerivationContext,
+): Promise<void> {
+  const isRemoved = removesHead ?? (request.removesHead || facts.removesHeads)
+  if (onto !== null || !isRemoved || request.isFromElsewhere || !terms.isProtected(request.head)) return
+  if (await client.keepsBranch(request.head)) return
+  throw new UnreadableIntent(
+    `the platform deletes ${request.head} after this merge, and ${NAME_STAYS}. Turn the removal of the source branch off, or protect ${request.head} at the platform.`,
+  )
 }
 
 async function mergeOfBranches(
@@ -129,7 +161,7 @@ async function moveOfBranch(
   const onto = tip === null ? facts.defaultBranch : intent.branch
   const base = tip ?? (await client.branchTip(facts.defaultBranch))
   const head = await namedCommit(client, intent.commit)
-  const kind = tip === null ? 'merge' : 'replace'
+  const kind = tip === null ? 'branch' : 'replace'
   return {
     name: `set ${facts.name}@${intent.branch} to ${intent.commit}`,
     target: targetOf(client, facts, `@${intent.branch}`),

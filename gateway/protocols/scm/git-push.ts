@@ -13,7 +13,7 @@ import { branchOf, tagOf } from './request.ts'
 import { quickActionsIn } from './quick-actions.ts'
 import { literalReadings, singleSegments, splitSegments } from '../../routing/path-reading.ts'
 import { refusalText } from '../common/refusal.ts'
-import { NAME_STAYS } from './removal.ts'
+import { NAME_STAYS } from './name-stays.ts'
 import { splitNames } from './name-list.ts'
 import { botCommandIn } from './text-commands.ts'
 
@@ -133,6 +133,9 @@ const HARMLESS: ReadonlySet<string> = new Set([
   ).flatMap((name) => [`merge_request.${name}`, `mr.${name}`]),
 ])
 
+/** In the description of a request that is not there yet. */
+const HARMLESS_OF_NEW: ReadonlySet<string> = new Set(['harmless', 'retargets', 'marks'])
+
 /** A description may hold commands of its own; `\n` in it stands for a line break. */
 function isHarmless(option: string): boolean {
   const [name = '', ...value] = option.split('=')
@@ -142,8 +145,7 @@ function isHarmless(option: string): boolean {
     .replaceAll('\\n', '\n')
     .replaceAll(/(^|\n)["']/g, '$1')
   return (
-    [...quickActionsIn(text)].every((action) => action === 'harmless' || action === 'retargets') &&
-    botCommandIn('scm_b', text) === null
+    [...quickActionsIn(text)].every((action) => HARMLESS_OF_NEW.has(action)) && botCommandIn('scm_b', text) === null
   )
 }
 

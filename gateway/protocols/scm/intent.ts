@@ -16,6 +16,12 @@ export type ScmIntent = OnRepository &
         readonly id: string
         /** Head commit that the request itself names; null: whatever it is then. */
         readonly head: string | null
+        /** Branch that becomes its base, and that it may be merged into from then on; null: it is merged into its base. */
+        readonly onto: string | null
+        /** Null: as the platform does it by itself. */
+        readonly isRebase: boolean | null
+        /** The head branch is deleted afterwards; null: as the request and the repository are set. */
+        readonly removesHead: boolean | null
       }
     | {
         readonly kind: 'merge_branches'

@@ -7,8 +7,10 @@ type QuickAction =
   /** Commits of the target come into the source. */
   | 'rebases'
   | 'approves'
-  /** Changes what a merge beside it would do. */
+  /** Gives a request another target. */
   | 'retargets'
+  /** Changes whether a merge beside it would be done. */
+  | 'marks'
   | 'harmless'
   | 'unknown'
 
@@ -16,7 +18,8 @@ const NAMES: Readonly<Record<Exclude<QuickAction, 'unknown'>, readonly string[]>
   merges: ['merge', 'ship'],
   rebases: ['rebase'],
   approves: ['approve', 'submit_review'],
-  retargets: ['target_branch', 'ready', 'draft', 'wip'],
+  retargets: ['target_branch'],
+  marks: ['ready', 'draft', 'wip'],
   harmless: splitNames(
     'add_child add_contacts add_email alert assign assign_reviewer award blocked_by blocks board_move cc',
     'checkin_reminder child_epic clear_health_status clear_weight clone close confidential',
@@ -32,7 +35,7 @@ const NAMES: Readonly<Record<Exclude<QuickAction, 'unknown'>, readonly string[]>
 }
 
 const KINDS: ReadonlyMap<string, QuickAction> = new Map(
-  (['merges', 'rebases', 'approves', 'retargets', 'harmless'] as const).flatMap((kind) =>
+  (['merges', 'rebases', 'approves', 'retargets', 'marks', 'harmless'] as const).flatMap((kind) =>
     NAMES[kind].map((name) => [name, kind] as const),
   ),
 )
@@ -72,6 +75,14 @@ export function refuseQuickActions(value: unknown): void {
 
 export function quickActionsOf(value: unknown): ReadonlySet<QuickAction> {
   return new Set(textsIn(value).flatMap((text) => [...quickActionsIn(text)]))
+}
+
+/** For texts of a request that is there: a parameter names the target in a form that is judged. @throws UnreadableIntent */
+export function refuseOtherTarget(actions: ReadonlySet<QuickAction>): void {
+  if (actions.has('retargets'))
+    throw new UnreadableIntent(
+      'a text that gives its request another target is not judged here; send target_branch in a PUT of the request.',
+    )
 }
 
 /** @throws UnreadableIntent */

@@ -6,11 +6,8 @@ import type { ScmRoute } from './settings.ts'
 import type { Call } from '../../calls/call.ts'
 import { isProtected, isProtectedTag } from './action.ts'
 import { UnreadableIntent } from './intent.ts'
+import { NAME_STAYS } from './name-stays.ts'
 import { branchOf, tagOf } from './request.ts'
-
-/** For the sender of the request: why it is refused, and what to do. */
-export const NAME_STAYS =
-  'a protected branch or tag is not deleted here, because its name could be made again at any commit; move it, or delete it at the platform'
 
 /** @param ref with its prefix, such as `refs/tags/`. @throws UnreadableIntent for a protected branch or tag */
 export function refuseRemoval(call: Pick<Call<ScmRoute>, 'route'>, ref: string): void {

@@ -27,7 +27,7 @@ import { callName, isRead, matchSegments } from '../common/request-line.ts'
 import { mayBeForm, overridesMethod } from '../common/method-override.ts'
 import { refuseRemoval } from './removal.ts'
 import { receipted } from './receipt.ts'
-import { overridesMethodInBody, requestParameters, type Parameters } from './request.ts'
+import { branchOf, overridesMethodInBody, requestParameters, type Parameters } from './request.ts'
 
 /** A call that fits the path of a row. */
 export interface ScmCall {
@@ -244,7 +244,8 @@ async function judged(call: Call<ScmRoute>, name: string, table: ScmTable & Foun
   if (typeof intents === 'string') return receipted(call, { ...table, operation: intents, because: row.because })
   if (intents.length === 0) return passingAsSent(call, name)
   const unpinned =
-    call.route.scm.require_head && intents.some((intent) => intent.kind === 'merge_request' && intent.head === null)
+    call.route.scm.require_head &&
+    intents.some((intent) => intent.kind === 'merge_request' && intent.head === null && intent.onto === null)
   if (unpinned) return refusedScmCall(call, name, 'it does not name its head commit, and this route requires it (sha).')
   return new ScmAction(call, { ...dialect, name, prefix, intents: () => Promise.resolve(intents) }, deps)
 }
@@ -271,6 +272,24 @@ export function refRemoval(kind: 'heads' | 'tags', otherwise: Exclude<Intents, r
     refuseRemoval(call, `refs/${kind}/${names['name'] ?? ''}`)
     return []
   }
+}
+
+/**
+ * A request that gets a protected branch as its base is judged as its merge into that. Otherwise it could be judged for one base
+ * and merged into another, which it gets in between: no platform lets a merge name its base.
+ *
+ * @param base null: it stays
+ */
+export async function retarget(
+  { call, repository, client }: Pick<ScmCall, 'call' | 'repository' | 'client'>,
+  id: string,
+  base: string | null,
+): Promise<readonly ScmIntent[]> {
+  const onto = base === null ? null : branchOf(base)
+  if (base === null || (onto !== null && !isProtected(call, onto))) return []
+  if (onto === null) throw new UnreadableIntent(`"${base}" is no branch.`)
+  if ((await client().mergeRequest(id)).base === onto) return []
+  return [{ kind: 'merge_request', repository, id, head: null, onto, isRebase: null, removesHead: null }]
 }
 
 /**
