@@ -34,6 +34,7 @@ const FIELDS: readonly (readonly [name: string, value: string, outcome: string])
   ['x-bf-mcp-include-tools', 'files/wipe', 'judged'],
   ['x-bf-mcp-include-clients', 'files', 'judged'],
   ['x-dashscope-plugin', '{"code_interpreter":{}}', 'judged'],
+  ['groq-model-version', 'latest', 'judged'],
   ['x-tfy-mcp-headers', '{"github":{"X-MCP-Toolsets":"all"}}', 'judged'],
   ['x-portkey-config', 'pc-123', 'x-portkey-config:pc-123'],
   ['x-portkey-config', '{"override_params":{"tools":[{"type":"function","name":"wipe"}]}}', 'judged'],

@@ -23,6 +23,7 @@ const HEADERS: readonly HeaderRow[] = [
   { name: /^x-bf-mcp-/, holds: 'tools', because: 'Bifrost: MCP clients and tools' },
   { name: /^x-tfy-mcp-headers$/, holds: 'tools', because: 'TrueFoundry: fields for MCP servers' },
   { name: /^x-dashscope-plugin$/, holds: 'tools', because: 'DashScope: plugins' },
+  { name: /^groq-model-version$/, holds: 'tools', because: 'Groq: which tools a compound system has' },
   { name: /^x-portkey-config$/, holds: 'settings', because: 'a stored configuration may set tools (override_params)' },
   { name: /^helicone-fallbacks$/, holds: 'settings', because: 'a fallback may have another body' },
   {

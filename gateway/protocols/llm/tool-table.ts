@@ -40,6 +40,14 @@ export function toolTableOf(parts: readonly BodyPart[]): LlmTools {
   return { kind: 'tools', offered: { type: 'agent_tools', content, digest: contractDigest(content) } }
 }
 
+/** Models that run tools although a call names none. One that only searches in this way is no row. */
+const MODELS_WITH_TOOLS = [
+  // OpenRouter: a variant of a model that always searches.
+  { model: /:online$/, tool: { type: 'online' } },
+  // Groq: it runs code and visits pages, at the provider.
+  { model: /(?:^|\/)compound(?:-[\w.-]+)?$/i, tool: { type: 'compound' } },
+] as const
+
 /** Null if all was found, else the name of a member that is not a list. */
 function collectTools(part: BodyPart, found: unknown[]): string | null {
   for (const name of LISTS) {
@@ -49,8 +57,7 @@ function collectTools(part: BodyPart, found: unknown[]): string | null {
     found.push(...held)
   }
   const models = [part['model'], part['models']].flat().filter((model) => typeof model === 'string')
-  // A variant of a model that always searches (OpenRouter).
-  if (models.some((model) => model.endsWith(':online'))) found.push({ type: 'online' })
+  for (const { model, tool } of MODELS_WITH_TOOLS) if (models.some((name) => model.test(name))) found.push(tool)
   for (const name of SWITCHES) found.push(...switchedTools(name, part[name]))
   const servers = part[SERVERS]
   if (servers === undefined || servers === null) return null
