@@ -82,6 +82,14 @@ const REFUSED: readonly Attempt[] = [
     '/graphql',
     onBranch('{deletions: [{path: "./api/openapi.yaml"}]}'),
   ],
+  ...['a'.repeat(40), `TIP,${'a'.repeat(40)}`, `TIP&parents=${'a'.repeat(40)}`, 'f'].map((parents): Attempt => [
+    'bitbucket',
+    `a commit by form with the parents ${parents}`,
+    'POST',
+    SOURCE,
+    `branch=main&README.md=x&parents=${parents}`,
+    FORM,
+  ]),
   ['bitbucket', 'a commit by form to a path with a dot', 'POST', SOURCE, `branch=main&api/./openapi.yaml=x`, FORM],
   ['github', 'a deployment that merges before', 'POST', `${REPO}/deployments`, { ref: 'release/1' }],
   [
@@ -149,10 +157,15 @@ async function sceneFor(t: Parameters<typeof scmScene>[0], platform: Platform): 
   return scene
 }
 
+/** `TIP` stands for the commit that a protected branch is at. */
+function atTip(body: unknown, { repository }: ScmScene): unknown {
+  return typeof body === 'string' ? body.replace('TIP', repository.tip('main').slice(0, 12)) : body
+}
+
 for (const [platform, what, method, path, body, headers] of REFUSED)
   test(`${platform}: ${what} is refused`, async (t) => {
     const scene = await sceneFor(t, platform)
-    const answer = await scene.send(method, path, body, headers)
+    const answer = await scene.send(method, path, atTip(body, scene), headers)
     assert.match(String(answer.status), /^(?:403|503)$/)
     assert.deepEqual([scene.server.effects, asked(scene)], [[], []])
   })
@@ -254,13 +267,15 @@ const ORDINARY: readonly Attempt[] = [
     '{"body":"fine"}',
     TEXT,
   ],
+  ['bitbucket', 'a commit on the tip that it names', 'POST', SOURCE, 'branch=main&README.md=x&parents=TIP', FORM],
+  ['github', 'notes for a release', 'POST', `${REPO}/releases/generate-notes`, { tag_name: 'v9' }],
   ['bitbucket', 'a file with brackets in its name', 'POST', SOURCE, 'branch=feature&a[1].txt=x', FORM],
 ]
 
 for (const [platform, what, method, path, body, headers] of ORDINARY)
   test(`${platform}: ${what} goes on`, async (t) => {
     const scene = await sceneFor(t, platform)
-    await scene.send(method, path, body, headers)
+    await scene.send(method, path, atTip(body, scene), headers)
     assert.equal(scene.server.requests.at(-1)?.method, method)
   })
 

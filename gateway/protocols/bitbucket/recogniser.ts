@@ -162,7 +162,9 @@ async function recogniseSource(call: Call<ScmRoute>, { prefix, repository }: Loc
     if (typeof branch !== 'string') throw new UnreadableIntent('"branch" is a file and not text.')
     const target = branch === '' ? null : branchOf(branch)
     if (!isProtected(call, target)) return passingScmCall(name)
-    const intent: ScmIntent = { kind: 'write_files', repository, branch: target, writes: sourceWrites(members) }
+    const parents = members.flatMap(([field, value]) => (field === 'parents' ? String(value).split(',') : []))
+    const writes = sourceWrites(members)
+    const intent: ScmIntent = { kind: 'write_files', repository, branch: target, parents, writes }
     const intents = () => Promise.resolve([intent])
     return new ScmAction(call, { platform: 'scm_c', createClient: createBitbucketClient, name, prefix, intents }, deps)
   } catch (error) {

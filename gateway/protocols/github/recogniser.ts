@@ -115,6 +115,7 @@ export const GITHUB_ROWS: readonly ScmRow[] = [
     because: 'it publishes, unless it is a draft',
     intents: ({ repository, parameters }) => (isTrue(parameters, 'draft') ? [] : [release(repository, parameters)]),
   },
+  { path: ['releases', 'generate-notes'], because: 'it reads, in spite of its method', intents: () => [] },
   { path: ['releases', ':id'], because: 'it may publish a draft, or take a release away', intents: releaseChange },
   { path: ['actions', 'workflows', ':workflow', 'dispatches'], because: 'it may deploy', intents: workflowDispatch },
   { path: ['actions', 'jobs', ':id', 'rerun'], because: 'it may deploy again', intents: event },

@@ -207,6 +207,7 @@ async function writeOfFiles(
 ): Promise<CheckedIntent> {
   const branch = intent.branch ?? facts.defaultBranch
   const base = await client.branchTip(branch)
+  refuseOtherParents(intent.parents ?? [], branch, base)
   const written = await contentsOf(intent.writes, client, base)
   return {
     name: `write ${intent.writes.map(({ path }) => path).join(', ')} to ${facts.name}@${branch}`.slice(0, 300),
@@ -217,6 +218,15 @@ async function writeOfFiles(
     confirm: () => confirmTip(client, branch, base),
   }
 }
+
+/** All that another parent has would come to the branch with the commit, or count as merged. */
+function refuseOtherParents(parents: readonly string[], branch: string, tip: string): void {
+  if (parents.every((parent) => parent.length >= SHORT_ID && tip.startsWith(parent.toLowerCase()))) return
+  throw new UnreadableIntent(`it names other parents than the tip of ${branch}; leave them out.`)
+}
+
+/** Digits of a shortened commit id. */
+const SHORT_ID = 7
 
 async function contentsOf(
   writes: readonly FileWrite[],

@@ -37,6 +37,8 @@ export type ScmIntent = OnRepository &
         readonly kind: 'write_files'
         /** Null: the default branch. */
         readonly branch: string | null
+        /** Commits that the request names as the parents of its own; absent: none. */
+        readonly parents?: readonly string[]
         readonly writes: readonly FileWrite[]
       }
     | {
