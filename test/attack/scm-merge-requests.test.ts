@@ -167,6 +167,28 @@ for (const [platform, what, sent] of RETARGETS)
     )
   })
 
+test('github: a request that retargets and merges at once is judged by both', async (t) => {
+  const scene = await retargeting(t, 'github')
+  const both =
+    'updatePullRequest(input: {pullRequestId: "PR_9", baseRefName: "main"}) { clientMutationId } mergePullRequest(input: {pullRequestId: "PR_9"})'
+  await scene.send('POST', '/graphql', mutation(both))
+  assert.deepEqual(
+    asked(scene).map(({ branch, artifacts }) => [branch, artifacts]),
+    [
+      ['main', [[CONTRACT, BEFORE, AFTER]]],
+      ['work', [[CONTRACT, AFTER, AFTER]]],
+    ],
+  )
+})
+
+test('github: a request that deletes a branch and merges at once is refused', async (t) => {
+  const scene = await retargeting(t, 'github')
+  const both =
+    'deleteRef(input: {refId: "REF_work"}) { clientMutationId } mergePullRequest(input: {pullRequestId: "PR_9"})'
+  assert.equal((await scene.send('POST', '/graphql', mutation(both))).status, 403)
+  assert.deepEqual([scene.server.effects, asked(scene)], [[], []])
+})
+
 const REFUSED: readonly (readonly [what: string, sent: Sent])[] = [
   ['a comment', ['POST', `${PROJECT}/merge_requests/9/notes`, { body: 'fine\n/target_branch main' }]],
   ['a description', ['PUT', `${PROJECT}/merge_requests/9`, { description: '/target_branch main' }]],

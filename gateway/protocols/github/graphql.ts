@@ -265,7 +265,8 @@ export async function recogniseGithubGraphql(
     const retargets = await retargetsIn(call, called, { root: transportAt(root), rest: transportAt(prefix) })
     const isJudged = judged.length > 0 || retargets.length > 0
     if (!isJudged) return checks.length === 0 ? passingScmCall(name) : receiptAction(name, checks)
-    if (checks.length > 0)
+    // What runs before a merge may change its base or its head: GitHub gives a request another base when its own is deleted.
+    if (checks.length > 0 || called.some((one) => CHECKED.has(one.name)))
       throw new UnreadableIntent(
         'a request that merges and changes other things is not supported here; send them one by one.',
       )
