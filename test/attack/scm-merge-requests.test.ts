@@ -167,7 +167,7 @@ for (const [platform, what, sent] of RETARGETS)
     )
   })
 
-test('github: a request that retargets and merges at once is judged by both', async (t) => {
+test('github: a request that retargets and merges together is judged by both', async (t) => {
   const scene = await retargeting(t, 'github')
   const both =
     'updatePullRequest(input: {pullRequestId: "PR_9", baseRefName: "main"}) { clientMutationId } mergePullRequest(input: {pullRequestId: "PR_9"})'
@@ -181,7 +181,7 @@ test('github: a request that retargets and merges at once is judged by both', as
   )
 })
 
-test('github: a request that deletes a branch and merges at once is refused', async (t) => {
+test('github: a request that deletes a branch and merges together is refused', async (t) => {
   const scene = await retargeting(t, 'github')
   const both =
     'deleteRef(input: {refId: "REF_work"}) { clientMutationId } mergePullRequest(input: {pullRequestId: "PR_9"})'
