@@ -134,11 +134,15 @@ function takeStream(
   exchange.on('response', (answer) => process.nextTick(passAnswer, answer, stream))
   exchange.on('error', () => stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR))
   exchange.on('close', () => letGo(stream, exchange))
-  // A client that resets a stream has disconnected from it.
-  stream.on('close', () => {
+  const leave = (): void => {
+    stream.unpipe(exchange)
     exchange.destroy()
     far.destroy()
-  })
+  }
+  // A client that resets a stream has disconnected from it. After a reset with NO_ERROR, Node.js reports the end of the
+  // body as well, and the upstream would take half an upload for whole. The stream closes only once that end is read.
+  stream.on('aborted', leave)
+  stream.on('close', leave)
   if (stream.endAfterHeaders) exchange.end()
   else {
     if (headers['content-length'] === undefined)
@@ -194,13 +198,18 @@ function fieldPairs([name, value]: [string, string | string[] | undefined]): [st
 
 /** Informational answers: 100 (Continue), early hints. */
 function passInformation(status: number, raw: readonly string[], stream: ServerHttp2Stream): void {
-  if (!stream.destroyed && !stream.headersSent) stream.additionalHeaders({ ...http2Fields(raw), ':status': status })
+  if (takesHead(stream)) stream.additionalHeaders({ ...http2Fields(raw), ':status': status })
+}
+
+/** False also for a stream that was reset and still has unread bytes: Node.js throws when it is answered. */
+function takesHead({ destroyed, closed, headersSent }: ServerHttp2Stream): boolean {
+  return !destroyed && !closed && !headersSent
 }
 
 const NO_CONTENT = 204
 
 function passAnswer(answer: IncomingMessage, stream: ServerHttp2Stream): void {
-  if (stream.destroyed || stream.headersSent) return
+  if (!takesHead(stream)) return
   const status = answer.statusCode ?? 0
   // HTTP/2 has no others (RFC 9113 §8.3.2), and the meaning of this one is unknown.
   if (status < 200 || status > 599) return stream.close(http2().constants.NGHTTP2_INTERNAL_ERROR)

@@ -18,6 +18,8 @@ export const FLAG = { endStream: 0x1, ack: 0x1, endHeaders: 0x4 } as const
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1')
 const PREFIX_BYTES = 9
+/** Of a connection and of a stream (RFC 9113 §6.9.2). */
+const FIRST_WINDOW = 65_535
 
 export function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   const prefix = Buffer.alloc(PREFIX_BYTES)
@@ -71,6 +73,8 @@ export interface FramesClient {
   readonly text: ReadonlyMap<number, Texts>
   /** Frames of a type that came. */
   count(type: number): number
+  /** Bytes that the other side still takes on the stream, after `sent`. */
+  windowOf(stream: number, sent: number): number
   /** The first word on the stream, or the end of the connection. */
   wordOn(stream: number, patienceMs: number): Promise<Texts>
 }
@@ -80,12 +84,14 @@ export function openFrames(url: string): FramesClient {
   socket.on('error', () => socket.destroy())
   const text = new Map<number, Texts>()
   const counts = new Map<number, number>()
+  const granted = new Map<number, number>()
   const listeners = new Set<() => void>()
   let buffered: Buffer = Buffer.alloc(0)
   let end: Texts | null = null
   const note = (type: number, flags: number, stream: number, payload: Buffer): void => {
     counts.set(type, (counts.get(type) ?? 0) + 1)
     if (type === FRAME.settings && (flags & FLAG.ack) === 0) socket.write(frame(FRAME.settings, FLAG.ack, 0))
+    if (type === FRAME.windowUpdate) granted.set(stream, (granted.get(stream) ?? 0) + payload.readUInt32BE(0))
     if (type === FRAME.headers && !text.has(stream)) text.set(stream, statusOf(payload))
     if (type === FRAME.rstStream && !text.has(stream)) text.set(stream, 'reset')
     if (type === FRAME.goaway && payload.readUInt32BE(4) !== 0) end ??= 'goaway'
@@ -111,6 +117,7 @@ export function openFrames(url: string): FramesClient {
     text,
     send: (...frames) => void socket.write(Buffer.concat([...frames])),
     count: (type) => counts.get(type) ?? 0,
+    windowOf: (stream, sent) => FIRST_WINDOW - sent + Math.min(granted.get(0) ?? 0, granted.get(stream) ?? 0),
     wordOn: (stream, patienceMs) =>
       new Promise((resolve) => {
         const finish = (word: Texts): void => {
