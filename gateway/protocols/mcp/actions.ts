@@ -138,8 +138,9 @@ export class JudgedMessagesAction implements JudgedAction {
     const asked = new Map<JudgedMcpRequest, EditChecks>()
     this.#edits = asked
     const checks: ResourceCheck[] = []
+    const questions = { asked: 0 }
     for (const resource of this.#judged.resources) {
-      const edits = await this.#judged.edits.checksFor(resource, this.#asker, offered)
+      const edits = await this.#judged.edits.checksFor(resource, this.#asker, offered, questions)
       asked.set(resource, edits)
       checks.push(this.#contractQuestion(resource, offered), ...edits.checks)
     }

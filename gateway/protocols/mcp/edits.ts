@@ -30,7 +30,7 @@ import {
 import type { OfferedContract } from '../../baselines/baselines.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import type { McpAsker } from './gateway-requests.ts'
-import { createFileReading, type FileReading } from './file-reading.ts'
+import { createFileReading, type FileReading, type QuestionCount } from './file-reading.ts'
 import { itemIn } from './manifest-text.ts'
 import type { JudgedMcpRequest } from './judged-requests.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
@@ -52,7 +52,13 @@ export interface McpEdits {
   /** Never rejects because of the content of the call: an edit that cannot be determined is judged as incomplete. */
   /** Whether there is anything to ask: most calls concern no file, and need no more than this look. */
   mayChangeFiles(resource: JudgedMcpRequest, asker: McpAsker): boolean
-  checksFor(resource: JudgedMcpRequest, asker: McpAsker, offered: OfferedContract): Promise<EditChecks>
+  /** @param questions those of the request so far */
+  checksFor(
+    resource: JudgedMcpRequest,
+    asker: McpAsker,
+    offered: OfferedContract,
+    questions: QuestionCount,
+  ): Promise<EditChecks>
 }
 
 const NO_QUESTIONS: EditChecks = { checks: [], confirm: () => Promise.resolve() }
@@ -66,7 +72,7 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       if (edits.write.includes(item) || readFileChanges(args, null).kind !== 'none') return true
       return REMOVERS.test(item) && removedFiles(args)?.length !== 0
     },
-    async checksFor(resource, asker, offered) {
+    async checksFor(resource, asker, offered, questions) {
       if (!this.mayChangeFiles(resource, asker)) return NO_QUESTIONS
       const { edits } = asker.call.route
       const args = resource.params['arguments']
@@ -75,11 +81,12 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
       if (!isWriter && isReadOnly(tool)) return NO_QUESTIONS
       const selector = createSelector(deps.config().scm.contracts)
       const read = stepsOf(resource, readFileChanges(args, declaredMembers(tool)))
-      if (read.kind === 'excessive') return unclear(resource, asker, 'a file')
+      if (read.kind === 'excessive') return excessive(resource, asker)
       if (read.kind === 'unclear') {
         const named = read.paths.filter((path) => isLookedAt(path, selector))
         return isWriter || named.length > 0 ? unclear(resource, asker, named[0] ?? 'a file') : NO_QUESTIONS
       }
+      if (contractsAmong(read.steps, selector).length > MOST_FILES) return excessive(resource, asker)
       const other = furtherContract(args, read.steps, selector)
       if (other !== null) return unclear(resource, asker, other)
       const reading = createFileReading({
@@ -88,11 +95,15 @@ export function createMcpEdits(deps: McpEditsDeps): McpEdits {
         tools: edits.read,
         args: recordIn(args),
         upstreams: deps.upstreams,
+        questions,
       })
-      const expanded = await withFolders(read.steps, reading, selector)
+      const expanded = await withFolders(read.steps, reading, { selector, questions })
       if (expanded.kind === 'unclear') return unclear(resource, asker, expanded.path)
-      const steps = expanded.steps.filter((step) => pathsOf(step).some((path) => isLookedAt(path, selector)))
+      if (expanded.kind === 'excessive') return excessive(resource, asker)
+      const steps = contractsAmong(expanded.steps, selector)
       if (steps.length === 0) return NO_QUESTIONS
+      if (steps.length > MOST_FILES || questions.asked + steps.length > MOST_QUESTIONS)
+        return excessive(resource, asker)
       // Read under the one name and written under the other, it would be compared with a file that it does not change.
       const twofold = steps.flatMap(pathsOf).find((path) => filePathReadings(path).length > 1 || isFilePattern(path))
       if (twofold !== undefined) return unclear(resource, asker, twofold)
@@ -138,6 +149,10 @@ function pathsOf(step: FileStep): readonly string[] {
   return step.kind === 'moved' ? [step.from, ...targetsOf(step)] : [step.path]
 }
 
+function contractsAmong(steps: readonly FileStep[], selector: ContractSelector): readonly FileStep[] {
+  return steps.filter((step) => pathsOf(step).some((path) => isLookedAt(path, selector)))
+}
+
 /** The target, and the file in it where it is a folder. */
 function targetsOf({ from, to }: Extract<FileStep, { readonly kind: 'moved' }>): readonly string[] {
   return [to, `${to.replace(/\/+$/, '')}/${from.split(/[\\/]/).at(-1) ?? ''}`]
@@ -162,16 +177,26 @@ function furtherContract(args: unknown, steps: readonly FileStep[], selector: Co
 
 /** Of one folder; a call that moves or removes more contracts is not followed. */
 const MOST_IN_FOLDER = 50
+/** Contracts that one call changes. Each is read, judged and recorded by itself. */
+const MOST_FILES = 100
+/** Files and folders that the server is asked about for one request, before its calls are confirmed. */
+const MOST_QUESTIONS = 200
 
 type Expanded =
   | { readonly kind: 'steps'; readonly steps: readonly FileStep[] }
   | { readonly kind: 'unclear'; readonly path: string }
+  | { readonly kind: 'excessive' }
+
+interface Expansion {
+  readonly selector: ContractSelector
+  readonly questions: QuestionCount
+}
 
 /** The same, with each contract file of a folder that is moved or removed as a step of its own. */
 async function withFolders(
   steps: readonly FileStep[],
   reading: FileReading,
-  selector: ContractSelector,
+  { selector, questions }: Expansion,
 ): Promise<Expanded> {
   const expanded: FileStep[] = []
   for (const step of steps) {
@@ -179,6 +204,7 @@ async function withFolders(
     if (step.kind !== 'moved' && step.kind !== 'removed') continue
     const folder = (step.kind === 'moved' ? step.from : step.path).replace(/(?<=.)[/\\]+$/, '')
     if (isLookedAt(folder, selector)) continue
+    if (questions.asked >= MOST_QUESTIONS) return { kind: 'excessive' }
     const found = await reading.below(folder)
     if (found.kind === 'unknown') return { kind: 'unclear', path: folder }
     const files = found.kind === 'none' ? [] : found.names
@@ -270,13 +296,26 @@ function fileCheck(
 }
 
 function unclear(resource: JudgedMcpRequest, asker: McpAsker, path: string): EditChecks {
-  const problem: Problem = {
-    code: 'GUARD_CALL_UNRECOGNISED',
-    message: `The arguments of ${resource.item} do not determine in one way what it would change in ${path}.`,
-  }
+  return unrecognised(
+    path,
+    `The arguments of ${resource.item} do not determine in one way what it would change in ${path}.`,
+    { resource, asker },
+  )
+}
+
+function excessive(resource: JudgedMcpRequest, asker: McpAsker): EditChecks {
+  return unrecognised(
+    'a file',
+    `${resource.item} names more files than are looked at for one request. Send calls that name fewer files.`,
+    { resource, asker },
+  )
+}
+
+function unrecognised(path: string, message: string, editing: Pick<Editing, 'resource' | 'asker'>): EditChecks {
+  const problem: Problem = { code: 'GUARD_CALL_UNRECOGNISED', message }
   const type: ArtifactType = typeByName(path) ?? 'openapi'
   const basis = { kind: 'change_set', artifacts: [], unreadable: [{ id: path, type, problem }] } as const
-  return { ...NO_QUESTIONS, checks: [fileCheck(path, { resource, asker }, basis)] }
+  return { ...NO_QUESTIONS, checks: [fileCheck(path, editing, basis)] }
 }
 
 async function confirmUnchanged(paths: readonly string[], reading: FileReading): Promise<void> {

@@ -31,6 +31,12 @@ interface FileReadingOptions {
   /** Arguments of the call that is judged: what they say of the place (a repository, a branch) holds for reading too. */
   readonly args: Params
   readonly upstreams: Upstreams
+  readonly questions: QuestionCount
+}
+
+/** Questions to the server about files, counted over all calls of one request. */
+export interface QuestionCount {
+  asked: number
 }
 
 /** Names of tools that read whole files, without case and punctuation, the plainest first. */
@@ -131,8 +137,9 @@ async function readFile(path: string, options: FileReadingOptions): Promise<File
 
 function askReader(
   { tool: name, args }: Reader,
-  { asker, upstreams }: FileReadingOptions,
+  { asker, upstreams, questions }: FileReadingOptions,
 ): Promise<Readonly<Record<string, unknown>>> {
+  questions.asked += 1
   const signal = AbortSignal.timeout(asker.call.route.timeout.headers * 1000)
   return askServer(asker, { method: 'tools/call', params: { name, arguments: args }, name }, upstreams, signal)
 }
