@@ -7,13 +7,19 @@ import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/pro
 import { until } from '../fakes/until.ts'
 import { listAt, at } from '../json.ts'
 
-const TOOLS = ['good', 'bad', 'broken', 'silent'].map((name) => ({ name, inputSchema: { type: 'object' } }))
+const TOOLS = ['good', 'bad', 'broken', 'silent', 'begun', 'asking'].map((name) => ({
+  name,
+  inputSchema: { type: 'object' },
+}))
 
 const RESULTS: Readonly<Record<string, object | null>> = {
   good: { result: { content: [] } },
   bad: { result: { content: [], isError: true } },
   broken: { error: { code: -32603, message: 'it broke' } },
   silent: null,
+  // In place of the result: a task (2025-11-25), and a question to the client (2026-07-28).
+  begun: { result: { task: { taskId: '1', status: 'working', createdAt: '', lastUpdatedAt: '', ttl: null } } },
+  asking: { result: { resultType: 'input_required', inputRequests: {} } },
 }
 
 type Form = 'json' | 'stream' | 'cut'
@@ -80,12 +86,14 @@ async function outcomes(proxy: ProxyUnderTest, count: number): Promise<readonly 
 for (const form of ['json', 'stream'] as const) {
   test(`each call of a batch has the outcome that the answer says of it (${form})`, async (t) => {
     const proxy = await scene(t, form)
-    await sendBatch(proxy, ['good', 'bad', 'broken', 'silent'])
-    assert.deepEqual(await outcomes(proxy, 5), [
+    await sendBatch(proxy, ['good', 'bad', 'broken', 'silent', 'begun', 'asking'])
+    assert.deepEqual(await outcomes(proxy, 7), [
       ['tools/call good', 'SUCCEEDED'],
       ['tools/call bad', 'FAILED'],
       ['tools/call broken', 'FAILED'],
       ['tools/call silent', 'UNKNOWN'],
+      ['tools/call begun', 'UNKNOWN'],
+      ['tools/call asking', 'UNKNOWN'],
       // The notification: nobody answers it.
       ['tools/call good', 'UNKNOWN'],
     ])

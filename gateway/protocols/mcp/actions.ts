@@ -6,12 +6,14 @@ import type { PendingAnswer, JudgedAction, PassingAction, Permit, ResourceCheck,
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import { after } from '../../runtime/awaiting.ts'
 import { underOf } from '../common/contract-checks.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
 import { createAnswerWatcher, wantedOf } from './answer.ts'
 import { acceptsStream, createPendingAnswer } from './pending-call.ts'
-import { itemNames } from './manifest-text.ts'
+import { itemIn, itemNames } from './manifest-text.ts'
+import { differingParam, paramHeaders } from './param-headers.ts'
 import { AnsweredElsewhere, type McpAsker } from './gateway-requests.ts'
 import type { PendingRequests } from './pending-requests.ts'
 import type { EditChecks, McpEdits } from './edits.ts'
@@ -129,9 +131,24 @@ export class JudgedMessagesAction implements JudgedAction {
 
   #checks(offered: OfferedContract): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
     const { resources, edits } = this.#judged
+    this.#checkCopies(offered)
     return resources.some((resource) => edits.mayChangeFiles(resource, this.#asker))
       ? this.#questionsWithEdits(offered)
       : resources.map((resource) => this.#contractQuestion(resource, offered))
+  }
+
+  /** Throws where a header repeats an argument of a tool as another one. */
+  #checkCopies(offered: OfferedContract): void {
+    const { call, resources } = this.#judged
+    const sent = paramHeaders(call.headers)
+    if (sent === null) return
+    for (const { method, item, params } of resources) {
+      if (method !== 'tools/call') continue
+      const name = differingParam(sent, itemIn('tools', item, offered)?.['inputSchema'], params['arguments'])
+      if (name === null) continue
+      const message = `The Mcp-Param-${name} header and the argument of ${item} that it repeats differ.`
+      throw new GatewayError('PREFLIGHT_UNDECIDED', message)
+    }
   }
 
   async #questionsWithEdits(offered: OfferedContract): Promise<readonly ResourceCheck[]> {

@@ -12,6 +12,7 @@ import { isEventStream, protocolMembers, type McpAsker } from './gateway-request
 import { readPage, readSession } from './listing.ts'
 import { isModern } from './judged-requests.ts'
 import { LIST_NAMES, LISTS, type ManifestListName } from './manifest-text.ts'
+import { isFinal } from './results.ts'
 import type { Asked, McpManifests } from './manifests.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 import { withWrittenNumbers } from '../../json/written-numbers.ts'
@@ -220,7 +221,9 @@ class ReadingWatcher implements AnswerWatcher {
     if (changed !== undefined) manifests.invalidate(asker.call.route.name, changed)
     if (method !== undefined || !isMessageId(id)) return
     const hasFailed = error !== undefined || (isJsonObject(result) && result['isError'] === true)
-    if (this.#askedIds.has(id)) this.#outcomes.set(id, hasFailed ? 'FAILED' : 'SUCCEEDED')
+    // What comes in place of the result says nothing of the outcome.
+    const isReported = hasFailed || !isJsonObject(result) || isFinal(result)
+    if (isReported && this.#askedIds.has(id)) this.#outcomes.set(id, hasFailed ? 'FAILED' : 'SUCCEEDED')
     if (hasFailed) this.hasFailed = true
     if (result !== undefined) this.#options.onResult?.(id, result)
     const wanted = this.#unanswered.get(id)

@@ -154,6 +154,9 @@ export function messagesProblem(messages: readonly Message[]): string | null {
   let judged = 0
   for (const message of messages) {
     if (message.kind === 'response') continue
+    // Each would be answered for the client that it names, and the batch is judged by what one of them is offered.
+    if (messages.length > 1 && isModern(message.params))
+      return 'A message that names its protocol version (2026-07-28) is sent alone, not in a batch.'
     if (message.kind === 'request') {
       if (ids?.has(message.id) === true) return `The batch uses the id ${JSON.stringify(message.id)} twice.`
       ids?.add(message.id)

@@ -79,10 +79,18 @@ export function createMcpResults({ validator, checks, logger }: McpResultsDeps):
 
 const JSON_TYPE = { 'content-type': 'application/json' } as const
 
-/** Errors promise nothing, and a result that asks for more input (2026-07-28) is not the result yet. */
+/** Errors promise nothing. */
 function isComplete(result: unknown): result is Readonly<Record<string, unknown>> {
-  if (!isJsonObject(result) || result['isError'] === true) return false
-  return result['resultType'] === undefined || result['resultType'] === 'complete'
+  return isJsonObject(result) && result['isError'] !== true && isFinal(result)
+}
+
+/**
+ * False for what comes in place of the result: a task that was begun (2025-11-25: CreateTaskResult), a question for more
+ * input (2026-07-28: resultType).
+ */
+export function isFinal(result: Readonly<Record<string, unknown>>): boolean {
+  const { resultType = 'complete', task, content } = result
+  return resultType === 'complete' && !(isJsonObject(task) && content === undefined)
 }
 
 /** Where the schema stands in the document around it. */
