@@ -2,7 +2,7 @@
  * Header fields between client and upstream: hop-by-hop fields are removed (RFC 9110 §7.6.1), the gateway's are added,
  * forged ones are dropped.
  */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { OTHER_PATH_FIELDS } from '../routing/field-name.ts'
 import type { TrafficPath } from '../routing/traffic-path.ts'
 import type { Call, CallHead, ReceivedHead } from '../calls/call.ts'
@@ -74,6 +74,20 @@ const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
 /** @param name in lower case */
 export function mayTrail(name: string): boolean {
   return !NOT_IN_TRAILERS.has(name) && !name.startsWith(OWN_PREFIX)
+}
+
+/**
+ * Trailers of a request that are forwarded. Some servers merge trailers into the head, which was judged: so none repeats a
+ * field of it, or is one that an agent may not set.
+ */
+export function sentTrailers({
+  headers,
+  trailers,
+}: Pick<IncomingMessage, 'headers' | 'trailers'>): NodeJS.Dict<string> {
+  const names = Object.keys(trailers).filter(
+    (name) => mayTrail(name) && fateOf(name) === 'sent' && headers[name] === undefined,
+  )
+  return Object.fromEntries(names.map((name) => [name, trailers[name]]))
 }
 
 interface ForwardedFor {

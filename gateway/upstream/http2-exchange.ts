@@ -41,6 +41,8 @@ class Http2Exchange implements Dispatcher.DispatchController {
   #trailers: NodeJS.Dict<string | string[]> = {}
   #reason: Error | null = null
   #hasBegun = false
+  /** The upstream has ended the answer, and not only the stream. */
+  #isWhole = false
   #isOver = false
 
   constructor(request: SentRequest, handler: Dispatcher.DispatchHandler, options: Http2ExchangeOptions) {
@@ -93,6 +95,12 @@ class Http2Exchange implements Dispatcher.DispatchController {
 
   #listen(stream: ClientHttp2Stream): void {
     const { headersMs, idleMs, onServed } = this.#options
+    const push = stream.push.bind(stream)
+    // Node.js ends the body at a reset with NO_ERROR too, but only after it has closed the stream.
+    stream.push = (bytes: unknown, encoding?: BufferEncoding): boolean => {
+      this.#isWhole ||= bytes === null && !stream.closed
+      return push(bytes, encoding)
+    }
     stream.setTimeout(headersMs)
     stream.on('timeout', () => this.#onSilence(stream))
     stream.on('headers', (headers) => this.#tellHead(headers))
@@ -109,7 +117,7 @@ class Http2Exchange implements Dispatcher.DispatchController {
     })
     stream.on('data', (bytes: Buffer) => this.#tell(() => this.#handler.onResponseData?.(this, bytes)))
     // A stream that was reset, or lost with its connection, emits this event too.
-    stream.on('end', () => (this.#hasBegun && hasEndedWhole(stream) ? this.#finish() : this.#onReset(stream)))
+    stream.on('end', () => (this.#hasBegun && this.#isWhole ? this.#finish() : this.#onReset(stream)))
     stream.on('error', (error) => this.#fail(this.#lossOf(stream, causeOf(error))))
     stream.on('close', () => this.#onReset(stream))
   }
@@ -184,10 +192,6 @@ class Http2Exchange implements Dispatcher.DispatchController {
     this.#isOver = true
     this.#handler.onResponseError?.(this, error)
   }
-}
-
-function hasEndedWhole({ rstCode }: ClientHttp2Stream): boolean {
-  return (rstCode ?? 0) === http2().constants.NGHTTP2_NO_ERROR
 }
 
 /** Streams that wait for a connection end as cancelled; the cause of the error has the reason. */
