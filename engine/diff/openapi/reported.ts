@@ -7,6 +7,7 @@ import type { LifecycleOptions } from '../../schema/lifecycle.ts'
 import type { OpenApiChange } from '../../rules/openapi/changes.ts'
 import { pointerOf } from '../../schema/located.ts'
 import { nameValue } from '../../schema/values.ts'
+import { otherElement } from '../../schema/xml.ts'
 import type { ContractDelta, SchemaUseSite } from './walk.ts'
 
 type OpenApiReport = Report<{ readonly change: OpenApiChange }>
@@ -48,7 +49,10 @@ export function reportUses(
 ): void {
   let last = ''
   // Of most uses nothing is reported.
-  const changed = uses.filter(({ pair }) => schemas.mayDiffer(pair))
+  const changed = uses.filter(
+    ({ pair, mediaType }) =>
+      schemas.mayDiffer(pair) || otherElement(pair, { mediaType, isNamedByComponent: true }, schemas.sources) !== null,
+  )
   for (const use of changed.sort(byPlace)) {
     const { operation, where } = use
     const place = `${endpointOf(operation) ?? ''} ${where}`
@@ -70,7 +74,14 @@ function reportUse(
   report.addUse(
     {
       pair,
-      use: { sites, mediaType, fieldTypes, parameter, lifecycle: { ...lifecycle, impliedStability: stability } },
+      use: {
+        sites,
+        mediaType,
+        fieldTypes,
+        parameter,
+        lifecycle: { ...lifecycle, impliedStability: stability },
+        isNamedByComponent: true,
+      },
       placeOf: ({ reached: { path, delta }, message }) => ({
         operation,
         tool: null,

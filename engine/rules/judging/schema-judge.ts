@@ -6,6 +6,7 @@ import type { PropertyFacts, SchemaDelta, TypeFacts } from '../../schema/delta.t
 import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import { isAnnotation } from '../../schema/shape.ts'
 import { typesOf } from '../../schema/types.ts'
+import { mayBeXml } from '../../schema/xml.ts'
 import { nameValue } from '../../schema/values.ts'
 import { filledIn } from '../row.ts'
 import { familyOf, type Family } from '../families.ts'
@@ -21,7 +22,7 @@ import { levelOf } from '../rule.ts'
 import { propertyRuleOf } from '../properties.ts'
 import { schemaRuleId, unusedPrefix, unusedStemOf } from '../schema-rules.ts'
 import type { SchemaSite, SitePair } from '../../schema/sites.ts'
-import { distinguishesTypes, mayBeXml, typeFamilyOf, type Writing } from './type-verdict.ts'
+import { distinguishesTypes, typeFamilyOf, type Writing } from './type-verdict.ts'
 
 /** The use of a schema that is judged. */
 export interface SchemaUse {
@@ -33,6 +34,8 @@ export interface SchemaUse {
   /** The parameter whose schema it is, else null. */
   readonly parameter: ParameterUse | null
   readonly lifecycle: LifecycleOptions
+  /** Whether a text in XML is an element with the name of the component that describes it. Absent: no. */
+  readonly isNamedByComponent?: boolean
 }
 
 /** The facts that give a parameter's schema its meaning. */

@@ -6,6 +6,7 @@
 import type { Level } from '../../model/finding.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
+import type { SchemaSources } from '../../schema/examination.ts'
 import type { Inclusion, InclusionProver, ProofDirection, InclusionQuestion } from '../../schema/inclusion/inclusion.ts'
 import {
   MAX_WAYS,
@@ -16,6 +17,7 @@ import {
   type Prove,
 } from '../../schema/comparison/reachable-changes.ts'
 import { RequiredNames } from '../../schema/required-names.ts'
+import { differsInNameOnly, otherElement } from '../../schema/xml.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import type { UseDirection } from '../../schema/sites.ts'
 import {
@@ -52,6 +54,10 @@ export class SchemaProofs {
     this.#comparison = comparison
     this.prover = comparison.prover
     this.required = new RequiredNames(comparison.sources.before)
+  }
+
+  get sources(): SchemaSources {
+    return this.#comparison.sources
   }
 
   mayDiffer(pair: SchemaPair): boolean {
@@ -96,7 +102,8 @@ export function judgeUse(
   visit: (judged: JudgedUse) => void,
 ): void {
   const { direction } = use.sites.root
-  if (!all.mayDiffer(pair)) return
+  const element = otherElement(pair, use, all.sources)
+  if (element === null && !all.mayDiffer(pair)) return
   const proofs = new Proofs(all, direction, hasTypedText(use, use.sites.root))
   const alarms = new Map<SchemaPair, Alarm>()
   const report = (found: Reached, because: string | null = null): void => {
@@ -111,8 +118,14 @@ export function judgeUse(
     const message = added === null ? judgement.message : `${judgement.message}; ${added}`
     visit({ ...judgement, message, reached, ruleRow, ...(level === ruleRow.level ? {} : { level }) })
   }
+  /** The name of the element of a whole text may follow from a component, so it is compared here only. */
+  const visitReached = (found: Reached): void => {
+    if (found.delta.keyword === 'xml' && found.path.length === 0 && differsInNameOnly(found.pair, all.sources)) return
+    report(found)
+  }
+  if (element !== null) report({ ...OF_THE_WHOLE, delta: element, pair })
   const prove: Prove = (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above)
-  reachChanges(pair, report, maxWays ?? MAX_WAYS, prove, all.required)
+  reachChanges(pair, visitReached, maxWays ?? MAX_WAYS, prove, all.required)
   for (const { reached, words } of uncovered(pair, proofs, alarms, direction)) report(reached, words)
 }
 
@@ -397,6 +410,16 @@ class Proofs {
   }
 }
 
+/** A change that is found at a use, and not at a keyword of its schema. */
+const OF_THE_WHOLE = {
+  isHeld: false,
+  path: [],
+  isRequired: null,
+  isReadOnly: false,
+  isWriteOnly: false,
+  proved: NOTHING_PROVED,
+} as const
+
 /** A general finding, and the reason if it is at most a warning. */
 interface General {
   readonly reached: Reached
@@ -524,10 +547,9 @@ function generalsOf(
     after,
     steps: [],
   }
-  const use = { isRequired: null, isReadOnly: false, isWriteOnly: false, proved: NOTHING_PROVED }
   return [
     {
-      reached: { delta, isHeld: false, pair, path, ...use },
+      reached: { ...OF_THE_WHOLE, delta, pair, path },
       words: letter === 'overlap' ? OVERLAP_WORDS[proof] : null,
     },
   ]

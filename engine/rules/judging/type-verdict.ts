@@ -23,12 +23,6 @@ export function distinguishesTypes(mediaType: string | null): boolean {
   return TYPED.has(name) || TYPED_SUFFIXES.some((suffix) => name.endsWith(suffix))
 }
 
-/** XML (RFC 7303), and the ranges that contain it. */
-export function mayBeXml(mediaType: string | null): boolean {
-  const name = (mediaType?.split(';')[0] ?? '').trim().toLowerCase()
-  return /^(?:application|text)\/xml$|\+xml$|^(?:\*|application|text)\/\*$/.test(name)
-}
-
 /**
  * JSON and sequences of it (RFC 7464; OpenAPI 3.2, sequential media types), YAML (RFC 9512), CBOR (RFC 8949) and
  * MessagePack, and the ranges that contain them (RFC 9110 §12.5.1).
