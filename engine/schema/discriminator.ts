@@ -3,6 +3,7 @@
  * schemas that inherit from its own by `allOf`. No list names the latter, so they are compared as parts of that schema.
  */
 import { byCodeUnit } from '../common/code-unit-order.ts'
+import { percentDecoded } from '../common/percent-decoding.ts'
 import type { ComparisonContext, Examination, PairContext } from './examination.ts'
 import { isRecord, ROOT, stepInto, type JsonRecord, type Located } from './located.ts'
 import { knows, resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
@@ -263,7 +264,8 @@ function alternativeOf(schema: JsonRecord, owner: ResolvedSchema, name: unknown)
 
 /** A target is a reference, or the name of a schema among the components. An accepted version has the name of the schema. */
 function schemaNameOf(target: unknown): unknown {
-  return typeof target === 'string' ? target.replace(SHARED, '') : target
+  if (typeof target !== 'string') return target
+  return (target.startsWith('#') ? percentDecoded(target) : target).replace(SHARED, '')
 }
 
 const SHARED = /^#(?:\/x-preflight-accepted\/\d+)?\/(?:components\/schemas|definitions)\//

@@ -53,6 +53,11 @@ export function dialectOfVersion(version: string): SchemaDialect {
   return version.startsWith('3.0') ? 'openapi-3.0' : 'json-schema'
 }
 
+/** Whether a contract is of OpenAPI 3.2 or later. */
+export function isSince32({ version }: Pick<OpenApiContract, 'version'>): boolean {
+  return /^3\.(?:[2-9]|\d\d)/.test(version)
+}
+
 /** The members of an object under a name, sorted by name, because key order has no meaning. */
 export function membersAt(owner: Located, name: string): readonly (readonly [name: string, member: Located])[] {
   const holder = memberOf(owner, name)

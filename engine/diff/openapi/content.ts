@@ -2,6 +2,8 @@
 import type { MediaType } from '../../contracts/openapi/payloads.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
+import { isAnnotation } from '../../schema/shape.ts'
+import { resolveSchema } from '../../schema/source.ts'
 import { compareEncodings, fieldTypesOf } from './encodings.ts'
 import { coverAmong, isMediaTypeWithin, matchMediaTypes, relationOf } from './media-types.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
@@ -126,10 +128,18 @@ function wholeSchema({ schema, itemSchema, located }: MediaType, isOfItems: bool
 function reportSchemaPresence(walk: Walk, base: MediaType, head: MediaType, { of, status }: PayloadPlace): void {
   const [before, after] = [base.schema ?? base.itemSchema, head.schema ?? head.itemSchema]
   if ((before === null) === (after === null) || isMovedBinary(walk, before ?? after)) return
+  if (isAnySchema(before ?? after, after === null ? walk.base : walk.head)) return
   const { name, located } = after === null ? base : head
   const facts = { of, status, name, action: before === null ? 'added' : 'removed' } as const
   if (after === null) reportRemoved(walk, 'media-type-schema', facts, { located, before: before?.value })
   else reportAdded(walk, 'media-type-schema', facts, { located, after: after.value })
+}
+
+/** A schema that says no more than none. The media type of a content is that of its key (OpenAPI 3.1.1 §4.4.2). */
+function isAnySchema(schema: Located | null, { documents }: Walk['base']): boolean {
+  if (schema === null) return true
+  const { value } = resolveSchema(schema, documents)
+  return Object.keys(value).every((keyword) => isAnnotation(keyword) || keyword === 'contentMediaType')
 }
 
 /** OpenAPI 3.0 writes binary text as a schema; 3.1 may leave the schema out. */

@@ -1,5 +1,5 @@
 /** The Encoding Objects of one media type: how fields of a form and parts of a multipart body are serialised. */
-import { itemsAt } from '../../contracts/openapi/contract.ts'
+import { isSince32, itemsAt } from '../../contracts/openapi/contract.ts'
 import {
   contentOf,
   EACH_ITEM,
@@ -12,6 +12,7 @@ import { isEqual } from '../../schema/equality.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, memberOf, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
 import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
+import { isAnnotation } from '../../schema/shape.ts'
 import { itemsOf, locate, locateItem, membersOf } from '../../schema/subschemas.ts'
 import { matchByKey } from '../match.ts'
 import { isMediaTypeWithin } from './media-types.ts'
@@ -22,19 +23,82 @@ import { writtenTypesOf } from './written-types.ts'
 
 /** Encodings matter to forms and multipart bodies only (OpenAPI 3.1.0 §4.8.14.1). A range may contain them. */
 export function compareEncodings(walk: Walk, base: MediaType, head: MediaType, place: PayloadPlace): void {
-  const fields = new Set([...Object.keys(base.encoding), ...Object.keys(head.encoding)])
-  if (fields.size === 0 || ![base, head].every(({ name }) => hasFields(name))) return
-  for (const field of fields) {
+  for (const field of [...encodedFields(base, head), ...untypedParts(walk, base, head)]) {
     const reportPart: ReportEncodingPart = (before, after) => {
       const facts = { of: place.of, status: place.status, name: head.name, field, before, after }
       reportChanged(walk, 'media-type-encoding', facts, { located: head.located, before, after })
     }
-    const [before, after] = [encodingOf(walk.base, base, field), encodingOf(walk.head, head, field)]
-    if (!isEncodingAccepted(before, after, place.direction)) reportPart(encodingText(before), encodingText(after))
+    const change = fieldChange(walk, { base, head, field }, place.direction)
+    if (change !== null) reportPart(change.before, change.after)
     new PartHeaders(walk, { base, head, field }, place, reportPart).compare()
     const [part, other] = [partOf(walk.base, base, field), partOf(walk.head, head, field)]
     if (part !== null && other !== null) compareEncodings(walk, part, other, place)
   }
+}
+
+/** A field that is written in another way. */
+interface FieldChange {
+  readonly field: string
+  readonly before: string
+  readonly after: string
+}
+
+/** The fields of a form that are written in another way, without the header fields of parts. */
+export function fieldChanges(
+  walk: Walk,
+  base: MediaType,
+  head: MediaType,
+  direction: PayloadPlace['direction'],
+): readonly FieldChange[] {
+  return encodedFields(base, head).flatMap((field) => fieldChange(walk, { base, head, field }, direction) ?? [])
+}
+
+/** Encodings by position apply to multipart bodies only (OpenAPI 3.2.0 §4.14.5). */
+function encodedFields(base: MediaType, head: MediaType): readonly string[] {
+  const sides = [base, head]
+  if (sides.every(({ encoding }) => Object.keys(encoding).length === 0)) return []
+  if (!sides.every(({ name }) => hasFields(name))) return []
+  const stated = sides.flatMap((media) => {
+    const fields = Object.keys(media.encoding)
+    return isMultipartType(media.name) ? fields : fields.filter((field) => positionOf(media, field) === null)
+  })
+  return [...new Set(stated)]
+}
+
+/**
+ * Parts without an encoding that get a type, or lose it: without one a part is bytes, with one it is text or JSON
+ * (OpenAPI 3.1.1 §4.8.15.1.1). The values alone only become more, or fewer.
+ */
+function untypedParts(walk: Walk, base: MediaType, head: MediaType): readonly string[] {
+  if (!isMultipartType(base.name) || !isMultipartType(head.name)) return []
+  const after = new Set(partNames(walk.head, head))
+  return partNames(walk.base, base).filter((name) => {
+    const isStated = [base, head].some(({ encoding }) => Object.hasOwn(encoding, name))
+    if (!after.has(name) || isStated) return false
+    const isUntyped = ([contract, media]: readonly [Walk['base'], MediaType]): boolean => {
+      const schema = propertySchema(contract, media, name)
+      return schema !== null && isAnyValue(resolveSchema(schema, contract.documents).value)
+    }
+    return isUntyped([walk.base, base]) !== isUntyped([walk.head, head])
+  })
+}
+
+function partNames(contract: Walk['base'], { schema }: MediaType): readonly string[] {
+  return schema === null ? [] : Object.keys(membersOf(resolveSchema(schema, contract.documents).value, 'properties'))
+}
+
+function isAnyValue(schema: JsonRecord): boolean {
+  return Object.keys(schema).every((keyword) => isAnnotation(keyword) || keyword === 'contentMediaType')
+}
+
+function fieldChange(
+  walk: Walk,
+  { base, head, field }: FieldPair,
+  direction: PayloadPlace['direction'],
+): FieldChange | null {
+  const [before, after] = [encodingOf(walk.base, base, field), encodingOf(walk.head, head, field)]
+  if (isEncodingAccepted(before, after, direction)) return null
+  return { field, before: encodingText(before), after: encodingText(after) }
 }
 
 /** A part that may hold parts of its own (OpenAPI 3.2 §4.15.1.1). */
@@ -42,7 +106,8 @@ function partOf(contract: Walk['base'], media: MediaType, field: string): MediaT
   const located = locatedEncoding(media.located, field)
   const name = textAt(located?.value, 'contentType')
   if (located === null || name === null || !isRecord(located.value)) return null
-  const schema = propertySchema(contract, media, field)
+  const position = positionOf(media, field)
+  const schema = position === null ? propertySchema(contract, media, field) : partSchema(contract, media, position)
   return { name, located, schema, itemSchema: null, encoding: encodingMembers(located.value) }
 }
 
@@ -79,29 +144,72 @@ const FORM = 'application/x-www-form-urlencoded'
 const STYLED_FORMS = [FORM, 'multipart/form-data']
 
 function encodingOf(contract: Walk['base'], media: MediaType, field: string): FieldEncoding {
-  const stated = media.encoding[field]
+  const stated = media.encoding[field] ?? encodingOfRest(media, field)
   const { contentType, style, explode, allowReserved } = isRecord(stated) ? stated : NOTHING
   const types = typeof contentType === 'string' ? contentType.split(',').map((name) => name.trim()) : null
   const isStated = [style, explode, allowReserved].some((member) => member !== undefined)
   const isStyled = isStated && STYLED_FORMS.some((form) => isMediaTypeWithin(form, media.name))
+  const implied = impliedTypesOf(contract, media, field)
   if (!isStyled && !isMediaTypeWithin(media.name, FORM)) {
-    const contentTypes = types ?? impliedTypes(contract, propertySchema(contract, media, field))
-    return { contentTypes, style: null, isTypeIgnored: false }
+    return { contentTypes: types ?? implied, style: null, isTypeIgnored: false }
   }
+  // In a style, texts are written as texts, and nothing else as in a media type. Before OpenAPI 3.2 it is not clear whether
+  // objects without any encoding are JSON.
+  const isJson = implied?.includes(JSON_TYPE) ?? false
+  const own = isJson && (isStyled || !isSince32(contract)) ? null : implied
+  const isTypeIgnored =
+    isStyled &&
+    contract.documents.dialect !== 'openapi-3.0' &&
+    STYLED_FORMS.some((form) => isMediaTypeWithin(media.name, form))
   const name = typeof style === 'string' ? style : 'form'
   const isExploded = typeof explode === 'boolean' ? explode : name === 'form'
   const written = writtenTypesOf(propertySchema(contract, media, field), contract.documents)
   return {
-    contentTypes: types,
-    style: effectOn(written, { name, isExploded, isReserved: allowReserved === true }),
-    isTypeIgnored:
-      isStyled &&
-      contract.documents.dialect !== 'openapi-3.0' &&
-      STYLED_FORMS.some((form) => isMediaTypeWithin(media.name, form)),
+    contentTypes: isTypeIgnored ? own : (types ?? own),
+    style: effectOn(written, { name, isExploded, isReserved: allowReserved === true && !isUnencoded(contract, media) }),
+    isTypeIgnored,
   }
 }
 
 const NOTHING: JsonRecord = {}
+const JSON_TYPE = 'application/json'
+
+/** Parts of a multipart body are not percent-encoded (OpenAPI 3.2.0 §4.15.1.2). */
+function isUnencoded(contract: Walk['base'], { name }: MediaType): boolean {
+  return isSince32(contract) && isMultipartType(name)
+}
+
+/** The encoding of items applies to those without an own position. */
+function encodingOfRest(media: MediaType, field: string): unknown {
+  return positionOf(media, field) === null ? undefined : media.encoding[EACH_ITEM]
+}
+
+/** The content types of a field, or of a part by its position: there a list is a value like any other (OpenAPI 3.2.0 §4.15.1.1). */
+function impliedTypesOf(contract: Walk['base'], media: MediaType, field: string): readonly string[] | null {
+  const position = positionOf(media, field)
+  if (position === null) return impliedTypes(contract, propertySchema(contract, media, field))
+  const schema = partSchema(contract, media, position)
+  const types = schema === null ? [] : writtenTypesOf(schema, contract.documents)
+  return types.length === 1 && types[0] === 'array' ? [JSON_TYPE] : impliedTypes(contract, schema)
+}
+
+/** The number of the part that is named by position, from 0; -1 for those without one; null for a name. */
+function positionOf({ encoding, located }: MediaType, field: string): number | null {
+  const names = memberOf(located, 'encoding')
+  if (isRecord(names?.value) && Object.hasOwn(names.value, field)) return null
+  if (field === EACH_ITEM) return -1
+  const number = /^#(\d+)$/.exec(field)?.[1]
+  const isPositional = encoding[EACH_ITEM] !== undefined || memberOf(located, 'prefixEncoding') !== null
+  return number === undefined || !(isPositional || names === null) ? null : Number(number) - 1
+}
+
+function partSchema(contract: Walk['base'], { schema, itemSchema }: MediaType, position: number): Located | null {
+  if (schema === null) return itemSchema
+  const resolved = resolveSchema(schema, contract.documents)
+  const parts = itemsOf(resolved.value, 'prefixItems')
+  if (position >= 0 && position < parts.length) return locateItem(resolved, parts, 'prefixItems', position)
+  return memberOf(resolved, 'items') ?? itemSchema
+}
 
 /** The schema of a field, through references and the members of `allOf`. Null if none describes it. */
 function propertySchema(contract: Walk['base'], { schema }: MediaType, field: string): Located | null {
@@ -131,7 +239,9 @@ function impliedTypes(contract: Walk['base'], schema: Located | null, depth = 0)
     const items = memberOf(resolved, 'items')
     return items === null ? null : impliedTypes(contract, items, depth + 1)
   }
-  if (types.length === 1 && types[0] === 'object') return ['application/json']
+  if (types.length === 1 && types[0] === 'object') return [JSON_TYPE]
+  // Before OpenAPI 3.1 nothing is stated of a value of any type.
+  if (isAnyValue(resolved.value) && contract.documents.dialect === 'json-schema') return ['application/octet-stream']
   if (types.length === 0 || types.includes('array') || types.includes('object')) return null
   return isBinary(resolved.value) || resolved.value.contentEncoding !== undefined
     ? ['application/octet-stream']

@@ -6,6 +6,7 @@ import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts'
 import type { OperationSide, OperationWalk } from './walk.ts'
+import { fieldChanges } from './encodings.ts'
 import { isIgnoredHeader } from './headers.ts'
 import { anySchema, styleOf, writingChange } from './serialization.ts'
 
@@ -130,6 +131,7 @@ function compareParameter(walk: OperationWalk, base: Parameter, head: Parameter)
   if (writing !== null && !isOnlyOpened)
     reportParameter(`${prefix}parameter-${writing.of}`, of, writing.before, writing.after)
   if (writing?.isOtherKind === true) return
+  compareFields(walk, base, head)
   const before = schemaOfParameter(walk.base, base)
   const after = schemaOfParameter(walk.head, head)
   if (before === null && after === null) return
@@ -149,9 +151,31 @@ function compareParameter(walk: OperationWalk, base: Parameter, head: Parameter)
   )
 }
 
-function compareEmptiness(walk: OperationWalk, base: Parameter, { name, place, located, value }: Parameter): void {
-  const [before, after] = [base.value.allowEmptyValue === true, value.allowEmptyValue === true]
+function compareEmptiness(walk: OperationWalk, base: Parameter, head: Parameter): void {
+  const { name, place, located } = head
+  const [before, after] = [mayBeEmpty(base), mayBeEmpty(head)]
   if (before === after) return
   const facts = { name, place, action: after ? 'became' : 'ceased' } as const
   reportChanged(walk, `${walk.exchange.prefix}parameter-empty`, facts, { located, before, after })
+}
+
+/** Styles that cannot write an empty value, so `allowEmptyValue` is ignored (OpenAPI 3.1.1 §4.8.12.2). */
+const NEVER_EMPTY: ReadonlySet<unknown> = new Set(['spaceDelimited', 'pipeDelimited', 'deepObject'])
+
+/** Of other places than queries and forms the member is ignored. */
+function mayBeEmpty({ place, value }: Parameter): boolean {
+  if (place !== 'query' && place !== 'formData') return false
+  return value.allowEmptyValue === true && !NEVER_EMPTY.has(value.style)
+}
+
+/** The fields of a form in a parameter, as in the whole query (OpenAPI 3.2.0 §4.12.1). */
+function compareFields(walk: OperationWalk, base: Parameter, head: Parameter): void {
+  const [before] = contentOf(walk.base, base.located)
+  const [after] = contentOf(walk.head, head.located)
+  if (before === undefined || after === undefined) return
+  const { name, place, located } = head
+  for (const change of fieldChanges(walk, before, after, walk.exchange.kind === 'operation' ? 'request' : 'response')) {
+    const [from, to] = [change.before, change.after].map((text) => `field ${change.field} in ${text}`)
+    reportChanged(walk, `${walk.exchange.prefix}parameter-style`, { name, place }, { located, before: from, after: to })
+  }
 }

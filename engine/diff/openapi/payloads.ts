@@ -49,6 +49,12 @@ function compareResponses(walk: OperationWalk, before: OperationSide, after: Ope
   const head = responsesOf(walk.head, after.operation)
   const { added, removed, kept } = matchByKey(base, head, ({ status }) => status.toUpperCase())
   for (const response of removed) {
+    const range = rangeOf(base, response.status) === null ? null : rangeOf(head, response.status)
+    if (range !== null) {
+      // It is described by the range of both sides, and readers knew that others of the range are possible.
+      if (walk.exchange.kind === 'operation') compareLinks(walk, response, { ...range, status: response.status })
+      continue
+    }
     const isNarrowed = head.some(({ status }) => isStatusWithin(status, response.status))
     reportStatus(walk, response, isNarrowed ? 'narrowed' : 'removed')
   }
@@ -82,12 +88,16 @@ function compareResponse(walk: OperationWalk, before: Response, after: Response)
 
 /** The response that described an unlisted status: its range, else `default` (OpenAPI 3.1.0 §4.8.16). */
 function coverOf(responses: readonly Response[], status: string): Response | null {
-  const range = responses.find((response) => isStatusWithin(status, response.status))
-  if (range !== undefined) return range
+  const range = rangeOf(responses, status)
+  if (range !== null) return range
   // A default response beside listed successes is written for errors.
   const isForErrors = responses.some((response) => isSuccess(response.status))
   if (status === 'default' || (isSuccess(status) && isForErrors)) return null
   return responses.find((response) => response.status === 'default') ?? null
+}
+
+function rangeOf(responses: readonly Response[], status: string): Response | null {
+  return responses.find((response) => isStatusWithin(status, response.status)) ?? null
 }
 
 /** Whether a status is in a range: `201` is in `2XX`. */

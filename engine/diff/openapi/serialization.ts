@@ -1,4 +1,5 @@
 /** How values of parameters and header fields are serialised: in a style, or as text of a media type. */
+import { isSince32 } from '../../contracts/openapi/contract.ts'
 import { contentOf, listStyleOf } from '../../contracts/openapi/payloads.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
 import { isEqual } from '../../schema/equality.ts'
@@ -55,8 +56,10 @@ function typesIn(contract: Walk['base'], { located }: Written): readonly Written
 /** The part of a style that changes how values of these types are written (OpenAPI 3.1.1 §4.8.12.6). */
 export function effectOn(types: readonly WrittenType[], { name, isExploded, isReserved }: Style): Style {
   const exploding = EXPLODING[name] ?? ['array', 'object']
+  // The two differ in separators and percent-encoding.
+  const isPlain = name === 'cookie' && types.length > 0 && types.every((type) => UNRESERVED.includes(type))
   return {
-    name,
+    name: isPlain ? 'form' : name,
     isExploded: isExploded && types.some((type) => exploding.includes(type)),
     isReserved: isReserved && types.some((type) => !UNRESERVED.includes(type)),
   }
@@ -81,7 +84,7 @@ export interface Style {
   readonly isReserved: boolean
 }
 
-/** OpenAPI's defaults: `form` in queries and cookies, `simple` elsewhere, exploded if `form`. */
+/** OpenAPI's defaults: `form` in queries and cookies, `simple` elsewhere, exploded if `form` or `cookie`. */
 export function styleOf({ place, located }: Written, contract: Walk['base']): Style {
   const value: JsonRecord = isRecord(located.value) ? located.value : {}
   const fallback = place === 'query' || place === 'cookie' ? 'form' : 'simple'
@@ -94,9 +97,14 @@ export function styleOf({ place, located }: Written, contract: Walk['base']): St
     return { name, isExploded, isReserved: false }
   }
   const name = typeof value.style === 'string' ? value.style : fallback
-  const isExploded = typeof value.explode === 'boolean' ? value.explode : name === 'form'
-  // Header fields are not percent-encoded.
-  return { name, isExploded, isReserved: value.allowReserved === true && place !== 'header' }
+  const isExploded = typeof value.explode === 'boolean' ? value.explode : name === 'form' || name === 'cookie'
+  return { name, isExploded, isReserved: value.allowReserved === true && isPercentEncoded(place, name, contract) }
+}
+
+/** Elsewhere `allowReserved` is ignored: before OpenAPI 3.2 it is of queries only (3.1.1 §4.8.12.2, 3.2.0 §4.12.2). */
+function isPercentEncoded(place: string, style: string, contract: Walk['base']): boolean {
+  if (place === 'query') return true
+  return isSince32(contract) && (place === 'path' || (place === 'cookie' && style === 'form'))
 }
 
 function nameStyle({ name, isExploded, isReserved }: Style): string {

@@ -195,11 +195,11 @@ function valuesText(values: readonly string[]): string {
 }
 
 /**
- * The part that equal addresses share. Letter case of scheme and host, a default port and a final slash have no meaning
- * (RFC 3986 §6.2), nor does a scheme if the other side names none.
+ * The part that equal addresses share. Letter case of scheme and host and a default port have no meaning (RFC 3986
+ * §6.2). Nor have a final slash, a leading `./`, and a scheme if the other side names none.
  */
 function comparableAddress(url: string, isSchemeOpen: boolean): string {
-  const address = withPlainOrigin(url.endsWith('/') ? url.slice(0, -1) : url)
+  const address = withPlainOrigin(url.replace(/^\.\//, '').replace(/\/$/, ''))
   return isSchemeOpen ? address.replace(/^\w+:(?=\/\/)/, '') : address
 }
 

@@ -77,6 +77,13 @@ const CHANGES: readonly Change[] = [
     ['breaking', 'breaking'],
   ],
   [
+    'the same place with an escaped character',
+    choice(by(M)),
+    choice(by({ ...M, cat: '#/components/schemas/C%61t' })),
+    ['none', 'none'],
+    ['none', 'none'],
+  ],
+  [
     'where values lead',
     choice(by(M)),
     choice(by({ cat: to('Dog'), dog: to('Cat') })),
