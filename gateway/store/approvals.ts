@@ -56,7 +56,9 @@ export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
   /** All requesters, in no order; callers without a key are not included. */
   readonly requesters: readonly string[]
   readonly result: ApprovalDecision | null
-  /** The grants so far, each of another person. Looked up by id, a pending request has those that still count, with their groups. */
+  /**
+   * The grants that count, each of another person, with the groups for which they count. A grant that is over is only among the steps.
+   */
   readonly grants: readonly Grant[]
   /** Set once the gateway has seen that its time, or that of its grant, passed; from then on no clock makes it valid again. */
   readonly endedAt: number | null

@@ -7,6 +7,8 @@ const GROUP = /^[a-z0-9][a-z0-9_.-]{0,62}$/
 export interface Grant {
   readonly by: string
   readonly groups: readonly string[]
+  /** The approver who handed the right over; null or absent: the person's own right. Hubs of an earlier version leave it out. */
+  readonly principal?: string | null
 }
 
 /** True when a grant with these groups counts for one of the required approvals; without required ones every grant does. */

@@ -756,4 +756,9 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE latest_time (id integer PRIMARY KEY CHECK (id = 1), at bigint NOT NULL) WITH (fillfactor = 20);
   `,
+  // Grants are counted by the keys of those who granted, and by all keys of one person.
+  `
+  CREATE INDEX api_keys_by_audience ON api_keys (audience);
+  CREATE INDEX api_key_terms_by_owner ON api_key_terms (owner) WHERE owner IS NOT NULL;
+  `,
 ]

@@ -2,15 +2,20 @@
 import type { ApprovalDecision, ApprovalRow } from '../approvals.ts'
 import type { Grant } from '../approvers.ts'
 import { integer, integerOrNull, oneOf, text, textList, nullableText, storedTexts, type SqlRow } from './columns.ts'
-import { joinedTexts, pairsOf, type Sql } from './operation.ts'
+import { joinedTexts, triplesOf, type Sql } from './operation.ts'
 
 const DECIDED = ['granted', 'denied'] as const satisfies readonly ApprovalDecision['state'][]
+
+/** Whose right a person used: a person grants a request once, so the step of this request names the approver. */
+const principalOf = (person: string): string => `
+  (SELECT min(p.text) FROM approval_steps p WHERE p.approval_id = a.approval_id AND p.kind = 'acting' AND p.by_whom = ${person})`
 
 /** Audiences contain no comma. */
 export const selectApprovals = (sql: Sql): string => `
   SELECT a.*, (SELECT ${joinedTexts(sql, 'r.audience')} FROM approval_requesters r WHERE r.approval_id = a.approval_id) AS requesters,
-    (SELECT ${pairsOf(sql, 's.by_whom', 's.groups_of_step', 's.at, s.step_id')} FROM approval_steps s
-     WHERE s.approval_id = a.approval_id AND s.kind = 'grant') AS grants
+    (SELECT ${triplesOf(sql, ['s.by_whom', principalOf('s.by_whom'), 's.groups_of_step'], 's.at, s.step_id')}
+     FROM approval_steps s WHERE s.approval_id = a.approval_id AND s.kind = 'grant') AS grants,
+    ${principalOf('a.settled_by')} AS principal
   FROM approvals a`
 
 export function approvalRow(row: SqlRow): ApprovalRow {
@@ -39,7 +44,7 @@ export function approvalRow(row: SqlRow): ApprovalRow {
     approvers: approversOf(row),
     requesters: requesters === null ? [] : requesters.split(','),
     result,
-    grants: grants.length === 0 && result?.state === 'granted' ? [{ by: result.by, groups: result.groups }] : grants,
+    grants: grants.length === 0 && result?.state === 'granted' ? [singleGrant(row, result)] : grants,
     endedAt: integerOrNull(row, 'ended_at'),
     openedIn: nullableText(row, 'opened_in'),
     decidedIn: nullableText(row, 'settled_in'),
@@ -63,13 +68,19 @@ function isCount(value: unknown): value is number {
 }
 
 function grantsOf(row: SqlRow): readonly Grant[] {
-  const pairs: unknown = JSON.parse(nullableText(row, 'grants') ?? '[]')
-  if (!Array.isArray(pairs)) throw new TypeError('the grants of an approval are not a list')
-  return pairs.map((pair: unknown) => {
-    const [by, groups]: readonly unknown[] = Array.isArray(pair) ? pair : []
-    if (typeof by !== 'string') throw new TypeError('a grant of an approval names no person')
-    return { by, groups: storedTexts(groups) }
+  const triples: unknown = JSON.parse(nullableText(row, 'grants') ?? '[]')
+  if (!Array.isArray(triples)) throw new TypeError('the grants of an approval are not a list')
+  return triples.map((triple: unknown) => {
+    const [by, principal, groups]: readonly unknown[] = Array.isArray(triple) ? triple : []
+    if (typeof by !== 'string' || (typeof principal !== 'string' && principal !== null))
+      throw new TypeError('a grant of an approval names no person')
+    return { by, groups: storedTexts(groups), principal }
   })
+}
+
+/** A single grant is the decision itself. */
+function singleGrant(row: SqlRow, { by, groups }: ApprovalDecision): Grant {
+  return { by, groups, principal: nullableText(row, 'principal') }
 }
 
 function completionOf(row: SqlRow): ApprovalDecision | null {

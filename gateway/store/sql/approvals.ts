@@ -1,22 +1,14 @@
 /** Statements on requests for approval. Whether a request is still valid is checked inside one transaction. */
-import { randomUUID } from 'node:crypto'
-import {
-  APPROVAL_STEPS,
-  type ApprovalDecisionRequest,
-  type ApprovalOpening,
-  type ApprovalRow,
-  type Approvals,
-  type ApprovalState,
-  type ApprovalStep,
-} from '../approvals.ts'
-import { isGrantedBy } from '../approvers.ts'
+import type { ApprovalOpening, ApprovalRow, Approvals, ApprovalState } from '../approvals.ts'
 import { identitiesOf } from './api-keys.ts'
 import { endBreakGlasses } from './break-glass.ts'
-import { integer, oneOf, ownersOf, text, textList, nullableText, type SqlRow } from './columns.ts'
+import { integer, ownersOf, text, nullableText, type SqlRow } from './columns.ts'
 import { approvalRow, selectApprovals } from './approval-rows.ts'
-import { endDelegation, insertDelegation, listDelegations, rightOf } from './delegations.ts'
+import { addStep, approvalSteps, newStepId } from './approval-steps.ts'
+import { countGrant } from './granting.ts'
+import { endDelegation, insertDelegation, listDelegations } from './delegations.ts'
 import { lockText, isIn, locked, read, write, type Operations, type Sql } from './operation.ts'
-import { grantsInForce } from './grants.ts'
+import { withGrantsInForce } from './grants.ts'
 import { journal } from './journal.ts'
 import { recordNotice } from './notifications.ts'
 
@@ -72,7 +64,7 @@ export const approvals: Operations<Approvals> = {
       ...values,
       limit,
     )
-    return rows.map(approvalRow)
+    return withGrantsInForce(sql, rows.map(approvalRow))
   }),
 
   waiting: read(async (sql, now) => {
@@ -222,87 +214,11 @@ export const approvals: Operations<Approvals> = {
   }),
 }
 
-/** Adds one person's grant, and tells whether the request is granted with it. */
-async function countGrant(
-  sql: Sql,
-  row: ApprovalRow,
-  { by, groups: own, comment, at, earlier = [], isFourEyes, ...request }: ApprovalDecisionRequest,
-  person: readonly string[],
-): Promise<{ readonly result: 'settled' | 'counted' | 'group' | 'again'; readonly groups: readonly string[] }> {
-  const { approvalId, tenant } = row
-  const required = [...row.approvers, ...request.required]
-  const acting = (await approvalSteps(sql, approvalId)).filter(({ kind }) => kind === 'acting')
-  const taken = [...row.grants.map((grant) => grant.by), ...acting.map((step) => step.text)]
-  const others = (await grantsInForce(sql, earlier)).filter(
-    (grant) => !person.includes(grant.by) && !taken.includes(grant.by),
-  )
-  const before = [...row.grants, ...others]
-  const joined = others.map(
-    (grant) => ({ approvalId, kind: 'grant', text: 'granted with the same change', at, ...grant }) as const,
-  )
-  if (taken.some((identity) => person.includes(identity))) {
-    if (others.length === 0 || !isGrantedBy(required, before)) return { result: 'again', groups: own }
-    for (const step of joined) await addStep(sql, { ...step, stepId: newStepId() })
-    return { result: 'settled', groups: own }
-  }
-  const excluded = isFourEyes ? [...row.requesters, ...taken] : taken
-  const right = await rightOf(sql, { tenant, approvalId, person, own, required, before, excluded, at })
-  if (right === null) return { result: 'group', groups: own }
-  const { groups, principal } = right
-  const step = { approvalId, by, groups, at }
-  if (principal !== null) await addStep(sql, { ...step, stepId: newStepId(), kind: 'acting', text: principal })
-  const isGranted = isGrantedBy(required, [...before, { by, groups }])
-  // A single grant is the decision itself.
-  const isSingle = isGranted && before.length === 0
-  for (const other of joined) await addStep(sql, { ...other, stepId: newStepId() })
-  if (!isSingle) await addStep(sql, { ...step, stepId: newStepId(), kind: 'grant', text: comment })
-  return { result: isGranted ? 'settled' : 'counted', groups }
-}
-
-function newStepId(): string {
-  return `stp_${randomUUID().replaceAll('-', '')}`
-}
-
-async function addStep(
-  sql: Sql,
-  { stepId, approvalId, kind, by, groups, text: words, at }: ApprovalStep,
-): Promise<boolean> {
-  const added = await sql.run(
-    `INSERT INTO approval_steps (step_id, approval_id, kind, by_whom, groups_of_step, text, at) VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO NOTHING`,
-    stepId,
-    approvalId,
-    kind,
-    by,
-    JSON.stringify(groups),
-    words,
-    at,
-  )
-  if (added === 1) await journal(sql, 'approval_step', stepId)
-  return added === 1
-}
-
-async function approvalSteps(sql: Sql, approvalId: string): Promise<readonly ApprovalStep[]> {
-  const rows = await sql.all(
-    'SELECT * FROM approval_steps WHERE approval_id = ? ORDER BY at, kind, step_id',
-    approvalId,
-  )
-  return rows.map((row) => ({
-    stepId: text(row, 'step_id'),
-    approvalId: text(row, 'approval_id'),
-    kind: oneOf(APPROVAL_STEPS, row, 'kind'),
-    by: text(row, 'by_whom'),
-    groups: textList(row, 'groups_of_step'),
-    text: text(row, 'text'),
-    at: integer(row, 'at'),
-  }))
-}
-
 async function ownRow(sql: Sql, tenant: string, approvalId: string): Promise<ApprovalRow | null> {
   const row = await sql.get(`${selectApprovals(sql)} WHERE a.approval_id = ? AND a.tenant = ?`, approvalId, tenant)
   if (row === undefined) return null
-  const own = approvalRow(row)
-  return own.result === null ? { ...own, grants: await grantsInForce(sql, own.grants) } : own
+  const [own] = await withGrantsInForce(sql, [approvalRow(row)])
+  return own ?? null
 }
 
 /** Records the end of requests and grants whose time has passed: setting the clock back does not make them valid again. */

@@ -84,11 +84,15 @@ export function isIn({ dialect }: Pick<Sql, 'dialect'>, column: string): string 
     : `${column} IN (SELECT json_array_elements_text(CAST(? AS json)))`
 }
 
-/** JSON text of a list of pairs of a text and a JSON text. */
-export function pairsOf({ dialect }: Pick<Sql, 'dialect'>, first: string, second: string, order: string): string {
+/** JSON text of a list of triples of two texts, the second of which may be null, and a JSON text. */
+export function triplesOf(
+  { dialect }: Pick<Sql, 'dialect'>,
+  [first, second, json]: readonly [first: string, second: string, json: string],
+  order: string,
+): string {
   return dialect === 'sqlite'
-    ? `json_group_array(json_array(${first}, json(${second})) ORDER BY ${order})`
-    : `json_agg(json_build_array(${first}, ${second}::json) ORDER BY ${order})::text`
+    ? `json_group_array(json_array(${first}, ${second}, json(${json})) ORDER BY ${order})`
+    : `json_agg(json_build_array(${first}, ${second}, ${json}::json) ORDER BY ${order})::text`
 }
 
 /** An item of a column with a JSON list of texts. */
