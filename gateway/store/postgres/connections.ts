@@ -7,6 +7,7 @@ import type { PeerCertificate } from 'node:tls'
 import { Client, Pool, types, type ClientBase, type ClientConfig, type CustomTypesConfig, type PoolClient } from 'pg'
 import { errorCode } from '../../errors/startup-error.ts'
 import { tls } from '../../runtime/node-tls.ts'
+import type { KnownHeads } from './known-heads.ts'
 import { tlsFilesOf, type PostgresAddress, type PostgresHost } from './address.ts'
 
 export interface ConnectionLimits {
@@ -18,6 +19,8 @@ export interface ConnectionLimits {
   readonly lockTimeout: number
   /** A pooler refuses settings in the start of a session, and would carry them to other users. */
   readonly isPooled: boolean
+  /** What every connection must contain; absent: nothing was seen. */
+  readonly heads?: KnownHeads
 }
 
 export type PostgresConnection = ClientBase
@@ -47,8 +50,8 @@ class HostConnections implements Connections {
   readonly #limits: ConnectionLimits
   readonly #tlsFiles: ReturnType<typeof tlsFilesOf>
   readonly #pool: Pool
-  /** Connections of the pool that were to the primary when they began. */
-  readonly #verified = new WeakSet<PostgresConnection>()
+  /** Connections of the pool that were found to be to the primary, with the generation of the known heads then. */
+  readonly #verified = new WeakMap<PostgresConnection, number>()
   /** Counts the hosts that were tried: the one in use follows from it. */
   #current = 0
 
@@ -92,13 +95,14 @@ class HostConnections implements Connections {
   }
 
   dedicated(): Promise<Client> {
+    this.#limits.heads?.checkAgain()
     return this.#onEachHost(async () => {
       const client = new Client({ ...this.#configNow(), query_timeout: this.#limits.connectTimeout })
       // Without a listener an error on an idle connection ends the process.
       client.on('error', () => {})
       try {
         await client.connect()
-        await requirePrimary(client)
+        await this.#requireCurrent(client)
         return client
       } catch (error) {
         await client.end().catch(() => {})
@@ -113,15 +117,21 @@ class HostConnections implements Connections {
 
   async #connectToPrimary(): Promise<PoolClient> {
     const connection = await this.#pool.connect()
-    if (this.#verified.has(connection)) return connection
+    const generation = this.#limits.heads?.generation ?? 0
+    if (this.#verified.get(connection) === generation) return connection
     try {
-      await requirePrimary(connection)
-      this.#verified.add(connection)
+      await this.#requireCurrent(connection)
+      this.#verified.set(connection, generation)
       return connection
     } catch (error) {
       connection.release(true)
       throw error
     }
+  }
+
+  async #requireCurrent(connection: PostgresConnection): Promise<void> {
+    await requirePrimary(connection, this.#limits.isPooled)
+    await this.#limits.heads?.require(connection)
   }
 
   /** Tries each host once, from the one that answered last. */
@@ -175,10 +185,32 @@ function clientConfig(
   }
 }
 
-async function requirePrimary(client: PostgresConnection): Promise<void> {
-  const { rows } = await client.query<{ readonly transaction_read_only: string }>('SHOW transaction_read_only')
-  if (rows[0]?.transaction_read_only !== 'off')
-    throw Object.assign(new Error('the host is read-only'), { code: READ_ONLY })
+interface SessionSettings {
+  readonly read_only: string
+  readonly synchronous_commit: string
+}
+
+const SETTINGS = `SELECT current_setting('transaction_read_only') AS read_only,
+  current_setting('synchronous_commit') AS synchronous_commit`
+
+/**
+ * The host accepts writes, and a commit that it answers is durable. The setting of the database, or of the account, may be other;
+ * behind a pooler the session is not ours to change.
+ */
+async function requirePrimary(client: PostgresConnection, isPooled: boolean): Promise<void> {
+  const { rows } = await client.query<SessionSettings>(SETTINGS)
+  if (rows[0]?.read_only !== 'off') throw Object.assign(new Error('the host is read-only'), { code: READ_ONLY })
+  if (rows[0].synchronous_commit !== 'off') return
+  if (isPooled) throw new LostCommitsError()
+  await client.query('SET synchronous_commit = on')
+}
+
+/** A crash of the database would lose decisions whose calls were forwarded. */
+export class LostCommitsError extends Error {
+  constructor() {
+    super('synchronous_commit is off: a crash would lose commits that were answered')
+    this.name = 'LostCommitsError'
+  }
 }
 
 /** How libpq's modes verify: `require` encrypts only, `verify-ca` checks who signed, `verify-full` also the name. */
@@ -190,7 +222,7 @@ function verificationOf({ sslMode }: PostgresAddress, host: string) {
 }
 
 /** The server answered: the connection is in order. Class 08 and 57P are ends of the connection, 25006 is not the primary. */
-function isRefusedStatement(error: unknown): boolean {
+export function isRefusedStatement(error: unknown): boolean {
   const code = errorCode(error)
   return code !== null && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|57P|25006)/.test(code)
 }

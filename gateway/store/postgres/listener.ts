@@ -19,6 +19,8 @@ interface NotificationOptions {
   readonly onLive: OnLive
   /** Gets the time of the database with each heartbeat, milliseconds since the epoch. */
   readonly onTime: (time: number) => void
+  /** Runs on the connection with each heartbeat. */
+  readonly onBeat?: (connection: Client) => Promise<void>
 }
 
 /** Column of a statement: what the clock of the server shows. */
@@ -89,6 +91,7 @@ class NotifiedChanges extends AnnouncedChanges implements Listener {
         this.#pause(this.bound * 1000).then(() => false),
       ])
       if (!isEchoed) throw new Error('no echo')
+      await this.#options.onBeat?.(connection)
       // What was read before this connection listened may have changed unheard.
       if (!this.isProven) this.gap()
       this.prove(sentAt)

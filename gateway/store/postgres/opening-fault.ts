@@ -1,5 +1,6 @@
 /** Why a database cannot be opened, and the remedy: by the code of the fault, since each has another remedy. */
 import { errorCode, messageOf } from '../../errors/startup-error.ts'
+import { LostCommitsError } from './connections.ts'
 import { NewerSchemaError } from './migrate.ts'
 
 /** One row for each group of codes (SQLSTATE, Node.js, OpenSSL); the first whose pattern fits applies. */
@@ -70,6 +71,8 @@ export function postgresOpeningFault(description: string, error: unknown): strin
 function remedyOf(error: unknown): string {
   if (error instanceof NewerSchemaError)
     return 'A newer version of the gateway has migrated it: run that version, or restore the backup from before.'
+  if (error instanceof LostCommitsError)
+    return 'Set it for the account that the pooler uses: ALTER ROLE the user SET synchronous_commit = on. Then reconnect the pooler.'
   const message = messageOf(error)
   if (/does not support SSL/.test(message)) return NO_TLS
   if (/no pg_hba.conf entry.*(?:no encryption|SSL off)/.test(message)) return TLS_REQUIRED

@@ -19,6 +19,7 @@ import { inSpan } from '../../telemetry/trace-context.ts'
 import { addressWords, readPostgresUrl, type PostgresAddress } from './address.ts'
 import {
   isConstraint,
+  isRefusedStatement,
   isTransient,
   openConnections,
   type PostgresConnection,
@@ -26,12 +27,13 @@ import {
   type Connections,
 } from './connections.ts'
 import { groupCommit } from './group-commit.ts'
+import { knownHeads } from './known-heads.ts'
 import { startListener, TIME } from './listener.ts'
 import { makePartitions, migrate } from './migrate.ts'
 import { postgresOpeningFault } from './opening-fault.ts'
 import { statementsOn, storableJson } from './statements.ts'
 
-export interface PostgresStoreOptions extends StoreEvents, Omit<ConnectionLimits, 'isPooled'> {
+export interface PostgresStoreOptions extends StoreEvents, Omit<ConnectionLimits, 'isPooled' | 'heads'> {
   readonly url: string
   /** Straight to the database, for announcements, where `url` leads to a pooler. */
   readonly listenUrl: string | null
@@ -59,11 +61,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const direct = options.listenUrl === null ? address : postgresAddress(options.listenUrl, 'store.listen_url')
   const description = addressWords(address)
   const isPooled = options.listenUrl !== null
+  const heads = knownHeads()
   let connections: Connections
   let directly: Connections
   try {
-    connections = openConnections(address, { ...options, isPooled })
-    directly = isPooled ? openConnections(direct, { ...options, pool: 1, isPooled: false }) : connections
+    connections = openConnections(address, { ...options, isPooled, heads })
+    directly = isPooled ? openConnections(direct, { ...options, pool: 1, isPooled: false, heads }) : connections
   } catch (error) {
     throw new StartupError(postgresOpeningFault(description, error), { cause: error })
   }
@@ -83,7 +86,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
   const { bound, onLive = () => {}, onTime = () => {} } = options
   const partitions = options.listens ? keepPartitions(directly, options) : null
-  const listener = options.listens ? startListener({ connections: directly, bound, onLive, onTime }) : null
+  const listener = options.listens
+    ? startListener({ connections: directly, bound, onLive, onTime, onBeat: heads.note })
+    : null
   const run = runnerOf(connections, options, isPooled)
   const carry = async (name: string, values: readonly unknown[]): Promise<unknown> => {
     const started = performance.now()
@@ -91,10 +96,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     try {
       const value = await run(name, values)
       isGood = true
-      if (OPERATION_BY_NAME.get(name)?.kind !== 'read') options.onWritable?.(true)
+      if (!isReading(name)) options.onWritable?.(true)
       return value
     } catch (error) {
-      throw storeError(error, options)
+      // A query that took too long says nothing about writes.
+      const isUnrelated = isReading(name) && isRefusedStatement(error)
+      throw storeError(error, isUnrelated ? {} : options)
     } finally {
       options.onCall?.(name, (performance.now() - started) / 1000, isGood)
     }
@@ -281,6 +288,11 @@ async function withRetries<Result>(work: () => Promise<Result>): Promise<Result>
       await pause(Math.random() * 10 * 2 ** attempt)
     }
   }
+}
+
+function isReading(name: string): boolean {
+  const kind = OPERATION_BY_NAME.get(name)?.kind
+  return kind === 'read' || kind === 'snapshot'
 }
 
 function storeError(error: unknown, events: StoreEvents): Error {
