@@ -17,6 +17,7 @@ import { createProxy, type Proxy } from '../../gateway/enforce/proxy.ts'
 import { createAuthorities, type Authorities } from '../../gateway/tls/authorities.ts'
 import { openStore } from '../../gateway/store/opening/open.ts'
 import type { InterceptionRow } from '../../gateway/store/calls.ts'
+import type { DecisionRow } from '../../gateway/store/decisions.ts'
 import type { Store } from '../../gateway/store/store.ts'
 import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
 import { withFaults, type StoreFaults } from './store-faults.ts'
@@ -76,11 +77,13 @@ export async function startProxy(options: ProxyOptions): Promise<ProxyUnderTest>
   const now = options.now ?? Date.now
   let generation = 1
   const settings = () => ({ config, generation })
+  const recordDecision = (row: DecisionRow): Promise<void> =>
+    options.storeFaults?.decisions?.record?.(row) ?? store.decisions.record(row)
   const flow = scriptedFlow({
     decide: options.decide ?? (() => 'ALLOW'),
     ...(options.compare === undefined ? {} : { compare: options.compare }),
     record: (request, { envelope, expiresAt }) =>
-      store.decisions.record(
+      recordDecision(
         decisionRow({
           decisionId: envelope.decision_id,
           decision: envelope.decision,

@@ -5,7 +5,7 @@ import type { Decision } from '../../engine/internal.ts'
 import type { AuthorizeRequest } from '../../gateway/flow/flow.ts'
 import { startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
 import { exchangeBytes, requestText } from '../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
+import { startProxy, type ProxyOptions, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 import { PROFILES, type ProtocolName, type SampleRequest } from './profiles.ts'
 
 export interface ProtocolScene {
@@ -37,16 +37,21 @@ function decide({ context }: AuthorizeRequest): Decision {
 export async function startScene(
   t: TestContext,
   protocol: ProtocolName,
-  options: { readonly route?: object; readonly config?: Readonly<Record<string, unknown>> } = {},
+  options: Pick<Partial<ProxyOptions>, 'config' | 'decide' | 'storeFaults'> & {
+    readonly route?: object
+    /** Called with each request that reaches the server. */
+    readonly onArrival?: () => void
+  } = {},
 ): Promise<ProtocolScene> {
-  const upstream = await startHttpUpstream((_request, response) =>
-    response.setHeader('content-type', 'application/json').end('{}'),
-  )
+  const upstream = await startHttpUpstream((_request, response) => {
+    options.onArrival?.()
+    response.setHeader('content-type', 'application/json').end('{}')
+  })
   t.after(() => upstream.close())
   const own = { name: 'it', match: { path: '/' }, upstream: upstream.origin, protocol }
   const route = { ...own, ...PROFILES[protocol].route, ...options.route }
-  const config = options.config === undefined ? {} : { config: options.config }
-  const proxy = await startProxy({ decide, routes: [route], ...config })
+  const { route: _, onArrival: __, ...proxied } = options
+  const proxy = await startProxy({ decide, routes: [route], ...proxied })
   t.after(() => proxy.close())
   return { upstream, proxy }
 }

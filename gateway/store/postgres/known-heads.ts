@@ -1,6 +1,6 @@
 /**
- * The heads of all chains as this process has seen them. A database that comes back without one of them is an older backup, a
- * replica without the last commits, or a former primary: used and revoked receipts would be valid again, so it is not used.
+ * The heads of all chains as this process has seen them. A database without one of them is an older backup, a replica without the
+ * last commits, or a former primary. Used and revoked receipts would be valid again, so it is not used.
  */
 import type { PostgresConnection } from './connections.ts'
 
@@ -27,7 +27,7 @@ interface FoundHead {
   readonly newest: number | null
   /** Of the entry that was seen; null: it is not there. */
   readonly hash: string | null
-  /** The end of what was pruned; 0: nothing was. */
+  /** The newest entry that was pruned; 0: none was. */
   readonly cut: number
 }
 

@@ -87,7 +87,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const { bound, onLive = () => {}, onTime = () => {} } = options
   const partitions = options.listens ? keepPartitions(directly, options) : null
   const listener = options.listens
-    ? startListener({ connections: directly, bound, onLive, onTime, onBeat: heads.note })
+    ? startListener({ connections: directly, bound, onLive, onTime, onBeat: (connection) => heads.note(connection) })
     : null
   const run = runnerOf(connections, options, isPooled)
   const carry = async (name: string, values: readonly unknown[]): Promise<unknown> => {
