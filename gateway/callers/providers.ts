@@ -174,7 +174,9 @@ function discoverProvider({ issuer, client_id: id, client_secret: secret }: Prov
   const authentication = secret === undefined ? oidc.None() : oidc.ClientSecretPost(secret)
   // Without TLS a provider is believed on this machine only.
   const isLocal = url.protocol === 'http:' && isLoopback(url.hostname)
-  return oidc.discovery(url, id, undefined, authentication, isLocal ? { execute: [oidc.allowInsecureRequests] } : {})
+  // Whatever TLS ends at, only the provider has the key: OpenID Connect Core §3.1.3.7 lets a client leave the signature unchecked.
+  const execute = [oidc.enableNonRepudiationChecks, ...(isLocal ? [oidc.allowInsecureRequests] : [])]
+  return oidc.discovery(url, id, undefined, authentication, { execute })
 }
 
 function personOf(provider: Provider, claims: Readonly<Record<string, unknown>>): SignedInPerson {

@@ -5,7 +5,7 @@ import { suite, test, type TestContext } from 'node:test'
 import { GatewayError } from '../../gateway/errors/errors.ts'
 import type { StoreFaults } from '../fakes/store-faults.ts'
 import { startAgent } from '../fakes/agent.ts'
-import { startMcpUpstream } from '../fakes/mcp-upstream.ts'
+import { startMcpUpstream, type Generation } from '../fakes/mcp-upstream.ts'
 import { startProxy } from '../fakes/proxy-under-test.ts'
 import { PROFILES, PROTOCOLS, type ProtocolName } from './profiles.ts'
 import { send, startScene } from './protocol-scene.ts'
@@ -57,7 +57,7 @@ for (const protocol of PROTOCOLS)
       const scene = await startScene(t, protocol, {
         decide: () => 'ALLOW',
         storeFaults: { decisions: { record: slowly }, calls: { record: slowly } },
-        onArrival: () => {
+        onRequest: () => {
           if (isJudged) early.push(rows.begun - rows.durable)
         },
       })
@@ -85,26 +85,26 @@ for (const protocol of PROTOCOLS)
       })
   })
 
+async function calledTool(t: TestContext, generation: Generation, storeFaults: StoreFaults, onCall = () => {}) {
+  const answer = () => {
+    onCall()
+    return { content: [], structuredContent: { text: 'hi' } }
+  }
+  const upstream = await startMcpUpstream({ generation, answer })
+  const route = { name: 'tools', match: { path: '/tools' }, upstream: upstream.url, protocol: 'mcp' }
+  const proxy = await startProxy({ routes: [route], storeFaults })
+  const agent = await startAgent(`${proxy.url}/tools`, generation === '2026-07-28' ? { pin: generation } : 'legacy')
+  t.after(async () => {
+    await agent.close()
+    await proxy.close()
+    await upstream.close()
+  })
+  const result = await agent.client.callTool({ name: 'echo', arguments: { text: 'hi' } })
+  return { upstream, result }
+}
+
 for (const generation of ['sessions', 'stateless', '2026-07-28'] as const)
   suite(`a tool call (${generation})`, () => {
-    const called = async (t: TestContext, storeFaults: StoreFaults, onCall = () => {}) => {
-      const answer = () => {
-        onCall()
-        return { content: [], structuredContent: { text: 'hi' } }
-      }
-      const upstream = await startMcpUpstream({ generation, answer })
-      const route = { name: 'tools', match: { path: '/tools' }, upstream: upstream.url, protocol: 'mcp' }
-      const proxy = await startProxy({ routes: [route], storeFaults })
-      const agent = await startAgent(`${proxy.url}/tools`, generation === '2026-07-28' ? { pin: generation } : 'legacy')
-      t.after(async () => {
-        await agent.close()
-        await proxy.close()
-        await upstream.close()
-      })
-      const result = await agent.client.callTool({ name: 'echo', arguments: { text: 'hi' } })
-      return { upstream, result }
-    }
-
     test('waits until its decision and its record are durable', async (t) => {
       const life = { begun: 0, durable: 0 }
       const slowly = async () => {
@@ -114,7 +114,12 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const)
       }
       const unfinished: number[] = []
       const onCall = (): void => void unfinished.push(life.begun - life.durable)
-      const { upstream } = await called(t, { decisions: { record: slowly }, calls: { record: slowly } }, onCall)
+      const { upstream } = await calledTool(
+        t,
+        generation,
+        { decisions: { record: slowly }, calls: { record: slowly } },
+        onCall,
+      )
       assert.equal(upstream.calls.length, 1)
       assert.ok(life.durable >= 2)
       assert.deepEqual(unfinished, [0])
@@ -122,7 +127,7 @@ for (const generation of ['sessions', 'stateless', '2026-07-28'] as const)
 
     for (const [what, storeFaults] of FAULTS)
       test(`is not sent when ${what}`, async (t) => {
-        const { upstream, result } = await called(t, storeFaults)
+        const { upstream, result } = await calledTool(t, generation, storeFaults)
         assert.equal(upstream.calls.length, 0)
         assert.equal(result.isError, true)
       })

@@ -40,17 +40,17 @@ export async function startScene(
   options: Pick<Partial<ProxyOptions>, 'config' | 'decide' | 'storeFaults'> & {
     readonly route?: object
     /** Called with each request that reaches the server. */
-    readonly onArrival?: () => void
+    readonly onRequest?: () => void
   } = {},
 ): Promise<ProtocolScene> {
   const upstream = await startHttpUpstream((_request, response) => {
-    options.onArrival?.()
+    options.onRequest?.()
     response.setHeader('content-type', 'application/json').end('{}')
   })
   t.after(() => upstream.close())
   const own = { name: 'it', match: { path: '/' }, upstream: upstream.origin, protocol }
   const route = { ...own, ...PROFILES[protocol].route, ...options.route }
-  const { route: _, onArrival: __, ...proxied } = options
+  const { route: _, onRequest: __, ...proxied } = options
   const proxy = await startProxy({ decide, routes: [route], ...proxied })
   t.after(() => proxy.close())
   return { upstream, proxy }
