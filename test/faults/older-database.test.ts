@@ -140,17 +140,17 @@ suite('a query that is refused', { skip: postgresMissing() }, () => {
   })
 })
 
-suite('a database whose account does not wait for the disk', { skip: postgresMissing() }, () => {
-  const lazily = async (t: TestContext) => {
-    const server = await startPostgres({ wal_writer_delay: '10s', autovacuum: 'off' })
-    t.after(() => server.stop())
-    const url = await server.database()
-    await server.sql(`ALTER ROLE ${new URL(url).username} SET synchronous_commit = off`)
-    return { server, url }
-  }
+async function startLazily(t: TestContext) {
+  const server = await startPostgres({ wal_writer_delay: '10s', autovacuum: 'off' })
+  t.after(() => server.stop())
+  const url = await server.database()
+  await server.sql(`ALTER ROLE ${new URL(url).username} SET synchronous_commit = off`)
+  return { server, url }
+}
 
+suite('a database whose account does not wait for the disk', { skip: postgresMissing() }, () => {
   test('loses no decision that was answered', async (t) => {
-    const { server, url } = await lazily(t)
+    const { server, url } = await startLazily(t)
     const { store } = await opened(t, url)
     await recorded(store, 'dec_1')
     assert.equal(await store.receipts.consume('dec_1', 5), true)
@@ -161,7 +161,7 @@ suite('a database whose account does not wait for the disk', { skip: postgresMis
   })
 
   test('is refused behind a pooler, with what to do', async (t) => {
-    const { url } = await lazily(t)
+    const { url } = await startLazily(t)
     await assert.rejects(
       openPostgresStore(postgresOptions(url, { listenUrl: url })),
       /ALTER ROLE .* synchronous_commit/,
