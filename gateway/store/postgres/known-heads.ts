@@ -2,10 +2,11 @@
  * The heads of all chains as this process has seen them. A database without one of them is an older backup, a replica without the
  * last commits, or a former primary. Used and revoked receipts would be valid again, so it is not used.
  */
-import type { PostgresConnection } from './connections.ts'
+import type { ClientBase } from 'pg'
+import type { LedgerHead } from '../ledger.ts'
 
 /** The remedy is for people: a start compares the ledger with its signed checkpoint. */
-export class OlderDatabaseError extends Error {
+class OlderDatabaseError extends Error {
   constructor(chain: string, sequence: number) {
     super(
       `the database does not contain entry ${sequence} of the chain ${chain}, which this gateway has seen there: ` +
@@ -14,11 +15,6 @@ export class OlderDatabaseError extends Error {
     )
     this.name = 'OlderDatabaseError'
   }
-}
-
-interface Head {
-  readonly sequence: number
-  readonly hash: string
 }
 
 interface FoundHead {
@@ -36,9 +32,9 @@ export interface KnownHeads {
   readonly generation: number
   checkAgain(): void
   /** Notes the heads of all chains. */
-  note(connection: PostgresConnection): Promise<void>
+  note(connection: ClientBase): Promise<void>
   /** @throws OlderDatabaseError */
-  require(connection: PostgresConnection): Promise<void>
+  require(connection: ClientBase): Promise<void>
 }
 
 const FOUND = `
@@ -48,7 +44,7 @@ const FOUND = `
   FROM json_to_recordset($1) AS s (chain text, sequence bigint)`
 
 export function knownHeads(): KnownHeads {
-  const seen = new Map<string, Head>()
+  const seen = new Map<string, Pick<LedgerHead, 'sequence' | 'hash'>>()
   let generation = 0
   return {
     get generation() {
@@ -58,9 +54,7 @@ export function knownHeads(): KnownHeads {
       generation += 1
     },
     note: async (connection) => {
-      const { rows } = await connection.query<Head & { readonly chain: string }>(
-        'SELECT chain, sequence, hash FROM ledger_chains',
-      )
+      const { rows } = await connection.query<LedgerHead>('SELECT chain, sequence, hash FROM ledger_chains')
       // A statement of an earlier moment may be answered later.
       for (const { chain, sequence, hash } of rows)
         if (sequence > (seen.get(chain)?.sequence ?? 0)) seen.set(chain, { sequence, hash })
