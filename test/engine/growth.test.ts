@@ -124,6 +124,46 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
       rpcs(n, (i) => `get: "/v/${i}" additional_bindings { get: "/{id}/${i + 1}" }`),
     ],
   ],
+  'messages that contain each other, with as many rpcs': [
+    'protobuf',
+    2000,
+    (n) => {
+      const methods = list(n, (i) => `rpc G${i}(M${i}) returns (M${i});`)
+      const side = (type: string): string =>
+        proto(`${list(n, (i) => `message M${i} { M${(i + 1) % n} n = 1; ${type} v = 2; }`)} service S { ${methods} }`)
+      return [side('int32'), side('string')]
+    },
+  ],
+  'a chain of messages with as many rpcs': [
+    'protobuf',
+    2000,
+    (n) => {
+      const methods = list(n, (i) => `rpc G${i}(M${i}) returns (M${i});`)
+      const side = (type: string): string =>
+        proto(
+          `${list(n, (i) => `message M${i} { M${i + 1} n = 1; ${type} v = 2; }`)} message M${n} {} service S { ${methods} }`,
+        )
+      return [side('int32'), side('string')]
+    },
+  ],
+  'options of a service with as many rpcs': [
+    'protobuf',
+    2000,
+    (n) => {
+      const methods = list(n, (i) => `rpc G${i}(M) returns (M);`)
+      const side = (value: number): string =>
+        proto(`message M {} service S { ${list(n, (i) => `option (o${i}) = ${value};`)} ${methods} }`)
+      return [side(1), side(2)]
+    },
+  ],
+  'directives of many names': [
+    'graphql',
+    4000,
+    (n) => {
+      const side = (name: string): string => `type Query { a: Int ${list(n, (i) => `@${name}${i}`)} }`
+      return [side('x'), side('y')]
+    },
+  ],
   'alternatives of security': ['asyncapi', 2000, (n) => [securedServer(n, 'a'), securedServer(n, 'b')]],
 }
 

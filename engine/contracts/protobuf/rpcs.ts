@@ -88,6 +88,13 @@ function typesWithAny(contract: ProtoContract): ReadonlySet<string> {
   return found
 }
 
+/** The types that each message contains, by full name. */
+export function heldTypesOf(contract: ProtoContract): ReadonlyMap<string, readonly string[]> {
+  const held = new Map<string, string[]>()
+  for (const [type, holders] of holdersOf(contract)) for (const holder of holders) append(held, holder, type)
+  return held
+}
+
 function append(lists: Map<string, string[]>, key: string, item: string): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [item])
@@ -101,8 +108,7 @@ function fileAt(at: string, { fileOf }: ProtoContract): readonly string[] {
 
 /** The files that declare a type, its extensions, and everything that it contains. */
 function fileClosures(contract: ProtoContract): (type: string) => ReadonlySet<string> {
-  const held = new Map<string, string[]>()
-  for (const [type, holders] of holdersOf(contract)) for (const holder of holders) append(held, holder, type)
+  const held = heldTypesOf(contract)
   const own = new Map<string, readonly string[]>()
   for (const type of [...contract.messages.values(), ...contract.enums.values()])
     own.set(type.fullName, fileAt(type.at, contract))

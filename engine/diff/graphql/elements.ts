@@ -42,9 +42,11 @@ export function compareUsages(before: Element, after: Element, noun: string, sit
   const written = matchByKey(before.usages, after.usages, (usage) => usageText(usage))
   const place = { coerced, noun: noun === '' ? site.coordinate : `${noun} \`${site.coordinate}\``, site }
   const { added, removed } = matchRest(written, (usage) => usageText(usage, coerced.get(usage)))
+  const removedByName = Map.groupBy(removed, (usage) => usage.name)
+  const addedByName = Map.groupBy(added, (usage) => usage.name)
   for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
-    const removedOfName = ofName(removed, name)
-    const addedOfName = ofName(added, name)
+    const removedOfName = inTextOrder(removedByName.get(name))
+    const addedOfName = inTextOrder(addedByName.get(name))
     const changed = Math.min(removedOfName.length, addedOfName.length)
     for (const [index, usage] of removedOfName.entries()) {
       const partner = addedOfName[index]
@@ -62,8 +64,8 @@ interface UsagePlace {
   readonly site: Site
 }
 
-function ofName(usages: readonly DirectiveUsage[], name: string): readonly DirectiveUsage[] {
-  return usages.filter((usage) => usage.name === name).sort((a, b) => byCodeUnit(usageText(a), usageText(b)))
+function inTextOrder(usages: readonly DirectiveUsage[] = []): readonly DirectiveUsage[] {
+  return [...usages].sort((a, b) => byCodeUnit(usageText(a), usageText(b)))
 }
 
 /** The directive as SDL, with its arguments in order. */

@@ -16,7 +16,7 @@ import { compareProtoField } from './fields.ts'
 import { compareHttpRoutes } from './http-bindings.ts'
 import { compareFiles, unresolvedImportsAndTypes } from './files.ts'
 import { compareProtoMessage } from './messages.ts'
-import { protoWalk } from './walk.ts'
+import { ProtoChanges } from './walk.ts'
 import { compareService } from './services.ts'
 
 /** Compares two contracts, each one file’s text or a JSON object of path → text. */
@@ -31,7 +31,7 @@ export function compareProtobuf(
   const { base, head } = sides.value
   const locate = { base: base.locate, head: head.locate }
   const report = new Report({ ...judgeById<ProtoRuleId>(PROTO_RULES), levels: options.levels, sha256, locate })
-  const walk = protoWalk(base, head, report)
+  const walk = new ProtoChanges(base, head)
   compareFiles(walk)
   compareExistence(walk)
   comparePairs(base.messages, head.messages, (...pair) => compareProtoMessage(...pair, walk))
@@ -39,6 +39,7 @@ export function compareProtobuf(
   comparePairs(base.services, head.services, (...pair) => compareService(...pair, walk))
   compareHttpRoutes(walk)
   comparePairs(base.extensions, head.extensions, (...pair) => compareProtoField(...pair, walk))
+  walk.reportTo(report)
   return ok({
     groups: report.finish(),
     stats: {

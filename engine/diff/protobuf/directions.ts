@@ -1,6 +1,6 @@
 /** Whether callers send messages of a type, receive them, or both. */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
-import { ANY, holdersOf } from '../../contracts/protobuf/rpcs.ts'
+import { ANY, heldTypesOf } from '../../contracts/protobuf/rpcs.ts'
 
 export interface Directions {
   readonly isSent: boolean
@@ -23,10 +23,7 @@ export function directionsIn(contract: ProtoContract): (type: string) => Directi
 /** Any type next to `google.protobuf.Any`, or to a type that is not declared. */
 function reachedTypes(contract: ProtoContract): Readonly<Record<'sent' | 'received', ReadonlySet<string> | 'any'>> {
   const { services, typeOf } = contract
-  const held = new Map<string, string[]>()
-  for (const [type, holders] of holdersOf(contract)) {
-    for (const holder of holders) held.set(holder, [...(held.get(holder) ?? []), type])
-  }
+  const held = heldTypesOf(contract)
   const methods = [...services.values()].flatMap((service) => service.methods)
   const isAny = (type: string): boolean => type === ANY || typeOf(`.${type}`, '').kind === 'opaque'
   const closure = (end: 'input' | 'output'): ReadonlySet<string> | 'any' => {

@@ -1,11 +1,12 @@
 /** The context of a comparison of two protobuf contracts: how its walkers report changes, and the rpcs they reach. */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoFile } from '../../contracts/protobuf/model.ts'
-import type { Operation } from '../../model/finding.ts'
+import { canonicalJson } from '../../common/hash.ts'
+import { toJson, type Operation } from '../../model/finding.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Report } from '../../rules/judging/report.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
-import { reachOf } from './affected-rpcs.ts'
+import { AffectedRpcs, type Reaches } from './affected-rpcs.ts'
 import { BOTH_DIRECTIONS, directionsIn, type Directions } from './directions.ts'
 
 export interface ProtoChange {
@@ -19,7 +20,7 @@ export interface ProtoChange {
   readonly before?: unknown
   readonly after?: unknown
   /** The rpcs that the change reaches: given directly, or by the full name of a message or enum. */
-  readonly reaches?: string | readonly Operation[]
+  readonly reaches?: Reaches
 }
 
 export interface ProtoWalk {
@@ -27,31 +28,88 @@ export interface ProtoWalk {
   readonly head: ProtoContract
   readonly add: (change: ProtoChange) => void
   /** How the head uses what a change reaches. */
-  readonly directions: (reaches: NonNullable<ProtoChange['reaches']>) => Directions
+  readonly directions: (reaches: Reaches) => Directions
 }
 
-export function protoWalk(
-  base: ProtoContract,
-  head: ProtoContract,
-  report: Report<{ readonly rule: ProtoRuleId }>,
-): ProtoWalk {
-  const directionsOf = directionsIn(head)
-  const directions: ProtoWalk['directions'] = (reaches) =>
-    typeof reaches === 'string' ? directionsOf(reaches) : BOTH_DIRECTIONS
-  const reach = { base: reachOf(base), head: reachOf(head) }
-  const add = ({ name, reaches = [], ...change }: ProtoChange): void => {
-    const { subject, side } = change
+/** One change, however often it was found, and the nodes of the rpcs that it reaches. */
+interface ProtoFinding {
+  change: ProtoChange
+  readonly nodes: string[]
+}
+
+/** A walk whose changes are reported together at its end, so that no list of rpcs grows with their number. */
+export class ProtoChanges implements ProtoWalk {
+  readonly base: ProtoContract
+  readonly head: ProtoContract
+  readonly directions: ProtoWalk['directions']
+  readonly #rpcs: Readonly<Record<'base' | 'head', AffectedRpcs>>
+  readonly #found = new Map<string, ProtoFinding>()
+
+  constructor(base: ProtoContract, head: ProtoContract) {
+    this.base = base
+    this.head = head
+    this.#rpcs = { base: new AffectedRpcs(base), head: new AffectedRpcs(head) }
+    const directionsOf = directionsIn(head)
+    this.directions = (reaches) => (typeof reaches === 'string' ? directionsOf(reaches) : BOTH_DIRECTIONS)
+  }
+
+  readonly add = (change: ProtoChange): void => {
+    const { rule, side, subject, before = null, after = null, reaches } = change
+    const key = canonicalJson([rule, side, subject, toJson(before), toJson(after)])
+    const known = this.#found.get(key)
+    const nodes = reaches === undefined ? [] : [this.#rpcs[side].nodeOf(reaches)]
+    if (known === undefined) this.#found.set(key, { change, nodes })
+    else {
+      known.nodes.push(...nodes)
+      if (change.location < known.change.location) known.change = change
+    }
+  }
+
+  /** Reports what was found. Each change lists rpcs as long as all changes together do not list too many. */
+  reportTo(report: Report<{ readonly rule: ProtoRuleId }>): void {
+    const found = [...this.#found.values()]
+    const sides = {
+      base: found.filter(({ change }) => change.side === 'base'),
+      head: found.filter(({ change }) => change.side === 'head'),
+    }
+    const reach = { base: this.#reachOf(sides.base, 'base'), head: this.#reachOf(sides.head, 'head') }
+    const queries = { base: sides.base.map(({ nodes }) => nodes), head: sides.head.map(({ nodes }) => nodes) }
+    const counted = [...reach.base.reached(queries.base, 0), ...reach.head.reached(queries.head, 0)]
+    const places = counted.reduce((sum, { count }) => sum + Math.max(count, 1), 0)
+    const most = report.mostPlaces(found.length, places)
+    for (const side of ['base', 'head'] as const) {
+      const answers = reach[side].reached(queries[side], most)
+      for (const [index, one] of sides[side].entries()) {
+        const { count = 0, listed = [] } = answers[index] ?? {}
+        this.#report(one, { listed, further: count - listed.length }, report)
+      }
+    }
+  }
+
+  #reachOf(found: readonly ProtoFinding[], side: 'base' | 'head'): ReturnType<AffectedRpcs['reachability']> {
+    return this.#rpcs[side].reachability(found.flatMap(({ nodes }) => nodes))
+  }
+
+  #report(
+    { change, nodes }: ProtoFinding,
+    { listed, further }: { readonly listed: readonly Operation[]; readonly further: number },
+    report: Report<{ readonly rule: ProtoRuleId }>,
+  ): void {
+    const { name, subject, side } = change
     report.add({
       ...change,
       facts: { name },
-      places: (message) => reachedRpcs(typeof reaches === 'string' ? reach[side](reaches) : reaches, message, subject),
+      places: (message) => reachedRpcs(listed, message, subject),
       touches: ({ area }, { operation }) => ({
         endpoint: operation?.path ?? null,
         field: area === 'protobuf fields' ? subject : null,
       }),
+      further: {
+        places: further,
+        endpoints: () => this.#rpcs[side].newlyReached(nodes),
+      },
     })
   }
-  return { base, head, add, directions }
 }
 
 /** The head's version of a base file: by path, or as the only file of a set without paths. */

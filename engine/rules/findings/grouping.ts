@@ -16,7 +16,7 @@ import {
   type ReachedPlace,
 } from './judged-change.ts'
 import { OWN_LEVELS, readLevels, type LevelOverride, type RuleLevels } from '../catalog/levels.ts'
-import { MAX_CHANGES, MAX_PLACES, Unlisted } from './listing.ts'
+import { MAX_CHANGES, MAX_PLACES, mostPlaces, Unlisted } from './listing.ts'
 
 export interface GroupingOptions {
   /** By rule selectors that were validated. */
@@ -67,6 +67,13 @@ export class Grouping {
     if (this.#open.size > 2 * MAX_CHANGES || this.#listed > 2 * MAX_PLACES) this.#shorten()
   }
 
+  /** Further places of a change that was added. They are counted, and not listed. */
+  addUnlisted(change: JudgedChange, places: number): void {
+    const group = this.#groups.get(change) ?? this.#open.get(changeKey(change))
+    if (group !== undefined) group.unlisted += places
+    else this.#unlisted.count(change, this.levelOf(change.rule.id, change.level ?? change.rule.level), places)
+  }
+
   /** The places reported so far will not be reported again, so a flood of changes need not be remembered. */
   leavePlace(): void {
     this.#unlisted.forget()
@@ -114,7 +121,7 @@ export class Grouping {
       this.#unlisted.take(group)
     }
     if (last !== undefined) this.#unlisted.closeAfter((group) => compareGroups(group, last) > 0)
-    const most = Math.floor(MAX_PLACES / Math.max(1, Math.min(open.length, MAX_CHANGES)))
+    const most = mostPlaces(open.length, Number.POSITIVE_INFINITY)
     this.#listed = 0
     for (const group of this.#open.values()) this.#listed += shortenPlaces(group, most)
   }

@@ -5,7 +5,8 @@
  */
 import type { FindingGroup, Level } from '../../model/finding.ts'
 import type { Sha256 } from '../../common/hash.ts'
-import { reasonCodeOf, placeKey, type OpenGroup, type ReachedPlace } from './judged-change.ts'
+import type { LevelOverride } from '../catalog/levels.ts'
+import { reasonCodeOf, placeKey, type JudgedChange, type OpenGroup, type ReachedPlace } from './judged-change.ts'
 import { DigestSet } from './digest-set.ts'
 import type { Rule } from '../rule.ts'
 import type { Advice } from '../advice.ts'
@@ -14,6 +15,11 @@ import type { Advice } from '../advice.ts'
 export const MAX_CHANGES = 20_000
 /** Listed places, over all changes. */
 export const MAX_PLACES = 100_000
+
+/** The places that each of several changes lists, if they have so many together. */
+export function mostPlaces(changes: number, places: number): number {
+  return places <= MAX_PLACES ? places : Math.floor(MAX_PLACES / Math.max(1, Math.min(changes, MAX_CHANGES)))
+}
 
 /** Changes of one rule that are only counted. */
 interface Count {
@@ -66,12 +72,17 @@ export class Unlisted {
     return true
   }
 
-  take({ change: { rule, advice }, level, places, unlisted }: OpenGroup): void {
-    const listed = places instanceof Map ? places.size : 1
+  take({ change, level, places, unlisted }: OpenGroup): void {
+    this.count(change, level, (places instanceof Map ? places.size : 1) + unlisted)
+  }
+
+  /** Counts places of a change that is not listed. */
+  count({ rule, advice }: Pick<JudgedChange, 'rule' | 'advice'>, level: LevelOverride, places: number): void {
+    if (level === 'off') return
     const key = `${level} ${rule.id}`
     const count = this.#counts.get(key)
-    if (count === undefined) this.#counts.set(key, { rule, level, advice, places: listed + unlisted })
-    else count.places += listed + unlisted
+    if (count === undefined) this.#counts.set(key, { rule, level, advice, places })
+    else count.places += places
   }
 
   /** One group for each rule. It belongs to the whole contract, because its places may be anywhere. */

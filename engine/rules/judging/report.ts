@@ -18,6 +18,7 @@ import {
   type JudgedChange,
   type ReachedPlace,
 } from '../findings/judged-change.ts'
+import { mostPlaces } from '../findings/listing.ts'
 import { NameCount } from '../findings/name-count.ts'
 import { filledIn, type Judge, type Words } from '../row.ts'
 import type { Rule, Variance } from '../rule.ts'
@@ -44,6 +45,8 @@ interface RowChange extends Pick<JudgedChange, 'subject' | 'side' | 'location' |
   readonly facts?: Words
   readonly places: (message: string, rule: Rule) => readonly ReachedPlace[]
   readonly touches: (rule: Rule, place: ReachedPlace) => Touched
+  /** Places that are only counted, and the operations that the change reaches there. */
+  readonly further?: { readonly places: number; readonly endpoints: () => Iterable<{ readonly path: string }> }
 }
 
 /** A pair of schemas at a place that uses it. */
@@ -100,9 +103,14 @@ export class Report<Named> {
     return this.#grouping.finish()
   }
 
+  /** The places that each of several changes may list, if they have so many together. */
+  mostPlaces(changes: number, places: number): number {
+    return mostPlaces(changes, places)
+  }
+
   /** Reports a change outside schemas. */
   add(change: Named & RowChange): void {
-    const { subject, side, location, mark, before = null, after = null, facts, places, touches } = change
+    const { subject, side, location, mark, before = null, after = null, facts, places, touches, further } = change
     const words: Words = { before, after, ...facts }
     const { rowOf, sourceOf } = this.#options
     const row = rowOf(change, words)
@@ -117,6 +125,9 @@ export class Report<Named> {
       this.#grouping.add(reported, new ReportedPlace(place))
       if (isCounted) this.#count(touches(rule, place))
     }
+    if (further === undefined || further.places === 0) return
+    this.#grouping.addUnlisted(reported, further.places)
+    if (isCounted) for (const { path } of further.endpoints()) this.#count({ endpoint: path })
   }
 
   /** Reports every change that a schema in use reaches. The comparison of its document is complete. */

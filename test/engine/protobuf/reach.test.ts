@@ -1,6 +1,7 @@
 /** Which rpcs a changed message reaches: through what holds it, round cycles, in one order, however deep. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { countPlaces } from '../../../engine/model/finding.ts'
 import { compare } from '../../../engine/formats/compare.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
@@ -41,6 +42,25 @@ suite('the rpcs that a message reaches', () => {
       'service S { rpc Get(Sent) returns (Sent); }',
     )
     assert.deepEqual([...paths.values()], [['the contract']])
+  })
+
+  test('are counted exactly where a flood is not listed', () => {
+    const length = 600
+    const chain = (type: string): string =>
+      Array.from(
+        { length },
+        (_, i) => `message M${i} { ${type} x = 1; ${i + 1 < length ? `M${i + 1} n = 2;` : ''} }`,
+      ).join('\n')
+    const methods = Array.from({ length }, (_, i) => `rpc G${i}(M${i}) returns (M${i});`).join('\n')
+    const text = (type: string): string => `syntax = "proto3";\npackage a;\n${chain(type)}\nservice S { ${methods} }`
+    const compared = compare({ id: 'a', type: 'protobuf', before: text('int32'), after: text('string') }, {}, sha256Hex)
+    assert.ok(compared.ok)
+    const { groups, stats } = compared.value
+    const places = new Map(groups.map((group) => [/a\.M(\d+)/.exec(group.message)?.[1], countPlaces(group)]))
+    // The message at a place of the chain is sent by its own rpc and those before it.
+    for (let i = 0; i < length; i += 1) assert.equal(places.get(String(i)), i + 1)
+    assert.ok(groups.some(({ unlisted = 0 }) => unlisted > 0))
+    assert.equal(stats.touched.endpoints, length)
   })
 
   test('are found along a chain of fifty thousand messages, a third of them changed', () => {
