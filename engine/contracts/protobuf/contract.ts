@@ -20,6 +20,7 @@ import {
   type ProtoMessage,
   type ProtoService,
 } from './model.ts'
+import { outerOf } from './names.ts'
 import { isWellKnownFile, wellKnownKind } from './well-known.ts'
 
 export interface ProtoContract {
@@ -167,11 +168,6 @@ function typeLookup(
     const kind = kindOf(bare)
     return { kind: kind ?? 'opaque', name: bare }
   }
-}
-
-/** The scope around a full name; empty at the top of a package. */
-export function outerOf(scope: string): string {
-  return scope.slice(0, Math.max(scope.lastIndexOf('.'), 0))
 }
 
 /** Imports that are neither in the set nor supplied by the compiler. */

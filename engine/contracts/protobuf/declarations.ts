@@ -61,7 +61,7 @@ function readBlock(cursor: Cursor, read: () => void): void {
 function readMessage(outer: Scope, name: Token, start: Token): ProtoMessage {
   const { cursor } = outer.reading
   const place = outer.declare(name, start)
-  const options = new OptionSet()
+  const options = new OptionSet(place)
   const scope = outer.within(place, options.values)
   const body: MessageBody = {
     messages: [],
@@ -115,7 +115,7 @@ function fieldPlace(scope: Scope, into: Declarations, oneof: Declared | null): F
 function readOneof(scope: Scope, body: MessageBody): void {
   const { cursor } = scope.reading
   const start = cursor.next()
-  const options = new OptionSet()
+  const options = new OptionSet(scope)
   const oneof = { ...scope.declare(cursor.name('the name of a oneof'), start), options: options.values }
   readBlock(cursor, () => {
     if (cursor.take('option')) {
@@ -137,7 +137,7 @@ function readExtensionRanges(cursor: Cursor, body: MessageBody): void {
   const ranges: NumberRange[] = []
   do ranges.push(readRange(cursor, 1, MAX_FIELD_NUMBER))
   while (cursor.take(','))
-  const options = new OptionSet()
+  const options = new OptionSet({ fullName: '' })
   options.readInline(cursor)
   cursor.expect(';')
   const declarations = [options.values.get('declaration') ?? []].flat()
@@ -167,7 +167,7 @@ function checkNumbers(scope: Scope, fields: readonly ProtoField[]): void {
 function readEnum(outer: Scope, start: Token): ProtoEnum {
   const { cursor } = outer.reading
   const place = outer.declare(cursor.name('the name of an enum'), start)
-  const options = new OptionSet()
+  const options = new OptionSet(place)
   const scope = outer.within(place, options.values)
   const reserved = new ReservedSet()
   const values: ProtoEnumValue[] = []
@@ -186,7 +186,7 @@ function readEnumValue(scope: Scope): ProtoEnumValue {
   const name = cursor.name('the name of a value')
   cursor.expect('=')
   const number = cursor.integer('the number of a value', LEAST_ENUM_NUMBER, MOST_ENUM_NUMBER)
-  const options = new OptionSet()
+  const options = new OptionSet(scope)
   options.readInline(cursor)
   cursor.expect(';')
   return { ...scope.declare(name), options: options.values, number }
@@ -196,7 +196,7 @@ export function readService(outer: Scope): ProtoService {
   const { cursor } = outer.reading
   const start = cursor.next()
   const place = outer.declare(cursor.name('the name of a service'), start)
-  const options = new OptionSet()
+  const options = new OptionSet(place)
   const scope = outer.within(place, options.values)
   const methods: ProtoMethod[] = []
   readBlock(cursor, () => {
@@ -215,7 +215,7 @@ function readMethod(scope: Scope): ProtoMethod {
   const input = readEnd(cursor)
   cursor.expect('returns')
   const output = readEnd(cursor)
-  const options = new OptionSet()
+  const options = new OptionSet(place)
   if (cursor.isAt('{')) {
     readBlock(cursor, () => {
       cursor.expect('option')

@@ -36,7 +36,7 @@ export function readField(place: FieldPlace): ProtoField {
   const isGroup = type.text === 'group' && cursor.ahead.kind === 'name' && syntax === 'proto2'
   const name = cursor.name('the name of a field')
   const number = readNumber(place)
-  const options = new OptionSet()
+  const options = new OptionSet(place.scope)
   options.readInline(cursor)
   const own: Token = isGroup ? { ...name, text: name.text.toLowerCase() } : name
   if (isGroup) place.readGroup(name, start)
@@ -79,7 +79,7 @@ function readMapField(place: FieldPlace, start: Token): ProtoField {
   cursor.expect('>')
   const name = cursor.name('the name of a field')
   const number = readNumber(place)
-  const options = new OptionSet()
+  const options = new OptionSet(scope)
   options.readInline(cursor)
   cursor.expect(';')
   const entryName: Token = { ...name, text: `${camel(name.text, true)}Entry` }

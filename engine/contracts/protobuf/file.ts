@@ -67,11 +67,16 @@ function readDeclarations(
 ): ProtoFile {
   const cursor = new Cursor(text, limits.maxDepth)
   const syntax = readSyntax(cursor)
-  const options = new OptionSet()
+  let packageName: string | null = null
+  const owner = {
+    get fullName() {
+      return packageName ?? ''
+    },
+  }
+  const options = new OptionSet(owner)
   const features = new FeatureScope(defaultFeatures(syntax), options.values)
   const reading = { cursor, syntax, places }
   let scope = new Scope(reading, { fullName: '', at }, features)
-  let packageName: string | null = null
   const imports: string[] = []
   const publicImports: string[] = []
   const services: ProtoService[] = []

@@ -2,10 +2,21 @@
 import type { Json } from '../../common/hash.ts'
 import type { Options } from './features.ts'
 import { integerOf, type Cursor } from './tokens.ts'
+import { publishedOption } from './published-options.ts'
+
+/** What has the options, or is around it. Their names may be relative to its full name. */
+interface OptionOwner {
+  readonly fullName: string
+}
 
 /** Options being read. An option that is set again is repeated, and both values count. */
 export class OptionSet {
   readonly #stated = new StatedValues()
+  readonly #owner: OptionOwner
+
+  constructor(owner: OptionOwner) {
+    this.#owner = owner
+  }
 
   /** These grow while options are read. */
   get values(): Options {
@@ -14,7 +25,7 @@ export class OptionSet {
 
   /** `name = value`, after the keyword `option` or within brackets. */
   read(cursor: Cursor): void {
-    const name = optionName(cursor)
+    const name = optionName(cursor, this.#owner.fullName)
     cursor.expect('=')
     this.#set(name, optionValue(cursor))
   }
@@ -60,11 +71,11 @@ export function extensionName(member: string): string {
   return member.replace(/^\[(.*)\]$/, '($1)')
 }
 
-function optionName(cursor: Cursor): string {
+function optionName(cursor: Cursor, scope: string): string {
   const parts: string[] = []
   do {
     if (cursor.take('(')) {
-      parts.push(`(${cursor.reference('the name of an extension').text.replace(/^\./, '')})`)
+      parts.push(`(${publishedOption(cursor.reference('the name of an extension').text, scope)})`)
       cursor.expect(')')
     } else parts.push(cursor.name('the name of an option').text)
   } while (cursor.take('.'))

@@ -3,6 +3,7 @@
  * language specification, “Lexical elements”).
  */
 import { lookupTable } from '../../common/lookup-table.ts'
+import { percentDecoded } from '../../common/percent-decoding.ts'
 import type { Problem } from '../../common/result.ts'
 import { positionAt } from '../positions.ts'
 import { firstAt, overLimit, unreadable } from '../unreadable.ts'
@@ -161,16 +162,34 @@ export class Cursor {
   #unescape(quoted: string, offset: number): string {
     const body = quoted.slice(1, -1)
     if (!body.includes('\\')) return body
-    return body.replaceAll(ESCAPE, (whole, simple?: string, octal?: string, hex?: string, unicode?: string) => {
+    const text = body.replaceAll(ESCAPE, (whole, simple?: string, octal?: string, hex?: string, unicode?: string) => {
       if (simple !== undefined) return SIMPLE_ESCAPES[simple] ?? simple
-      if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff)
-      if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16))
+      if (octal !== undefined) return byteText(Number.parseInt(octal, 8) & 0xff)
+      if (hex !== undefined) return byteText(Number.parseInt(hex, 16))
       const code = unicode === undefined ? Number.NaN : Number.parseInt(unicode.slice(1), 16)
       if (!(code <= 0x10ffff))
         this.fault(`a string holds ${whole.slice(0, 10)}, which is not an escape sequence`, offset)
       return String.fromCodePoint(code)
     })
+    return text.replaceAll(ESCAPED_BYTES, decodedBytes)
   }
+}
+
+/** The first of the lone surrogates that stand for escaped bytes, which text does not contain. */
+const BYTE_ZERO = 0xdc00
+const ESCAPED_BYTES = /[\udc80-\udcff]+/gu
+
+/** An escaped byte. Above ASCII it may be a part of a character. */
+function byteText(byte: number): string {
+  return String.fromCharCode(byte < 0x80 ? byte : BYTE_ZERO + byte)
+}
+
+/** The characters that escaped bytes are in UTF-8. Bytes that are none keep their numbers. */
+function decodedBytes(run: string): string {
+  const bytes = Array.from(run, (unit) => unit.charCodeAt(0) - BYTE_ZERO)
+  const encoded = bytes.map((byte) => `%${byte.toString(16)}`).join('')
+  const text = percentDecoded(encoded)
+  return text === encoded ? bytes.map((byte) => String.fromCharCode(byte)).join('') : text
 }
 
 const ESCAPE = /\\(?:([abfnrtv\\'"?])|([0-7]{1,3})|[xX]([\dA-Fa-f]{1,2})|(u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})|[^])/g

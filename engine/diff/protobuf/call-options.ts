@@ -2,7 +2,7 @@
  * Custom options by which servers accept and answer calls. google/api states the behavior of fields, visibility, scopes
  * and addresses; google/longrunning the result of an operation. Validation is that of protovalidate or its predecessor.
  */
-import type { Json } from '../../common/hash.ts'
+import { canonicalJson, type Json } from '../../common/hash.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { extensionName } from '../../contracts/protobuf/options.ts'
 import type { Declared } from '../../contracts/protobuf/model.ts'
@@ -17,6 +17,22 @@ const CALLER_OPTIONS =
 
 /** A field or oneof that must be given: `required` of validation, but not that of items, keys or values. */
 const DEMAND = /^\((?:buf\.validate\.(?:field|oneof)|validate\.(?:rules|required))\)(?:\.(?!items|keys|values)\w+)*$/
+
+/** Names and addresses that callers build: of resources, and of the header by which calls are routed. */
+const ADDRESS =
+  /^\(google\.api\.(?:resource\)\.(?:type|pattern)|resource_reference\)\.(?:type|child_type)|resource_definition\)|routing\))/
+
+/** Options that are lists of messages, which `addMembers` keeps whole. */
+const MESSAGE_LISTS: ReadonlySet<string> = new Set([
+  '(google.api.resource_definition)',
+  '(google.api.routing).routing_parameters',
+])
+
+/** Validation that a value states without an effect: flags and bounds that are off by default. */
+const SWITCHED_OFF = /^(?!\(.*\.(?:const|strict)$)\((?:buf\.)?validate\./
+const LOWER_SIZE = /\.min_(?:len|bytes|items|pairs)$/
+/** Validation against a set of values. */
+const VALUE_SET = /\.(?:not_)?in$/
 
 /** What validation does not look at if it is not given. */
 const IGNORED: ReadonlySet<Json> = new Set<Json>(['IGNORE_IF_ZERO_VALUE', 'IGNORE_ALWAYS'])
@@ -38,10 +54,35 @@ export function statedOptions({ options }: Pick<Declared, 'options'>): ReadonlyM
 }
 
 function addMembers(name: string, value: Json, into: Map<string, Json>): void {
-  const members = isMessage(value) ? Object.entries(value) : []
+  const members = isMessage(value) && !MESSAGE_LISTS.has(name) ? Object.entries(value) : []
   if (members.length > 0) {
     for (const [member, inner] of members) addMembers(`${name}.${extensionName(member)}`, inner, into)
-  } else into.set(name, Array.isArray(value) && value.length === 1 ? value[0] : value)
+  } else if (!VALIDATION.test(name)) into.set(name, listedOnce(value))
+  else if (!isSwitchedOff(name, value)) into.set(name, VALUE_SET.test(name) ? inOrder(value) : listedOnce(value))
+}
+
+/** A list of one item may be written as the item. */
+function listedOnce(value: Json): Json {
+  return isList(value) && value.length === 1 ? (value[0] ?? null) : value
+}
+
+function isSwitchedOff(name: string, value: Json): boolean {
+  return SWITCHED_OFF.test(name) && (value === false || (value === 0 && LOWER_SIZE.test(name)))
+}
+
+/** Each value once, in one order. */
+function inOrder(value: Json): Json {
+  const items = itemsOf(value)
+  return listedOnce([...items.keys()].sort(byCodeUnit).map((text) => items.get(text) ?? null))
+}
+
+function itemsOf(value: Json): ReadonlyMap<string, Json> {
+  const items = isList(value) ? value : value === null ? [] : [value]
+  return new Map(items.map((item) => [canonicalJson(item), item]))
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
 }
 
 function isMessage(value: Json): value is { readonly [member: string]: Json } {
@@ -75,7 +116,14 @@ export function optionRule({ option, before, after }: OptionChange, directions: 
   if (isDemand(option, after) && !isDemand(option, before)) {
     return directions.isSent ? 'proto-field-required-by-option' : 'proto-option-changed'
   }
+  if (ADDRESS.test(option)) return isExtended(before, after) ? 'proto-option-changed' : 'proto-caller-option-changed'
   return CALLER_OPTIONS.test(option) ? 'proto-caller-option-changed' : 'proto-option-changed'
+}
+
+/** Whether everything that was stated is stated still. */
+function isExtended(before: Json, after: Json): boolean {
+  const kept = itemsOf(after)
+  return [...itemsOf(before).keys()].every((item) => kept.has(item))
 }
 
 function isDemand(option: string, value: Json): boolean {

@@ -5,7 +5,7 @@ import type { Operation } from '../../model/finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { operationOf } from './affected-rpcs.ts'
 import { headFileOf, type ProtoWalk } from './walk.ts'
-import { outerOf } from '../../contracts/protobuf/contract.ts'
+import { outerOf } from '../../contracts/protobuf/names.ts'
 
 interface DeclarationKind {
   readonly listOf: (contract: ProtoContract) => Iterable<Declared>

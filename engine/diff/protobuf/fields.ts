@@ -10,7 +10,7 @@ import { effectiveDefault } from './field-defaults.ts'
 import { isDelimited, relateFieldTypes, typeOfField, type TypeLikeness } from './field-types.ts'
 import { compareCommonOptions } from './options.ts'
 import type { ProtoChange, ProtoWalk } from './walk.ts'
-import { outerOf } from '../../contracts/protobuf/contract.ts'
+import { outerOf } from '../../contracts/protobuf/names.ts'
 
 const JUDGED: ReadonlySet<string> = new Set(['json_name', 'default', 'jstype', 'ctype', 'packed'])
 

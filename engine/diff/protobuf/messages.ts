@@ -9,7 +9,7 @@ import { RangeSet, compareRanges, compareReserved, reportUnreserved } from './ra
 import { compareCommonOptions } from './options.ts'
 import { compareVisibility } from './visibility.ts'
 import type { ProtoWalk } from './walk.ts'
-import { outerOf } from '../../contracts/protobuf/contract.ts'
+import { outerOf } from '../../contracts/protobuf/names.ts'
 
 const NO_ACCESSOR = 'no_standard_descriptor_accessor'
 const MESSAGE_SET = 'message_set_wire_format'

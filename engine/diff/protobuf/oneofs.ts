@@ -5,7 +5,7 @@ import { demandOf } from './call-options.ts'
 import { fieldReporter } from './fields.ts'
 import { compareCommonOptions } from './options.ts'
 import type { ProtoWalk } from './walk.ts'
-import { outerOf } from '../../contracts/protobuf/contract.ts'
+import { outerOf } from '../../contracts/protobuf/names.ts'
 
 type FieldsByNumber = ReadonlyMap<number, ProtoField>
 

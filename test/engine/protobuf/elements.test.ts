@@ -55,6 +55,7 @@ const FIELD_OPTIONS: readonly Stated[] = [
   ['(google.api.field_behavior) = OPTIONAL', 'info', 'info'],
   ['(google.api.field_visibility).restriction = "INTERNAL"', 'dangerous', 'dangerous'],
   ['(google.api.field_info).format = UUID4', 'dangerous', 'dangerous'],
+  ['(google.api.resource_reference).type = "a.example/Note"', 'info', 'dangerous'],
   ['(grpc.gateway.protoc_gen_openapiv2.options.openapiv2_field).title = "t"', 'info', 'info'],
 ]
 
@@ -99,9 +100,32 @@ const FEATURES: readonly Stated[] = [
   ['features.enforce_naming_style = STYLE_LEGACY', 'info', 'info'],
 ]
 
+/** A contract in a package of Google, whose options may have relative names. */
+const relative = (path: string): Parts => ({
+  head: PROTO_3.replace('package p', 'package google.p'),
+  service: `rpc Get(M) returns (N) { option (api.http) = { get: "${path}" }; }`,
+})
+const resource = (patterns: string): Parts =>
+  message(`option (google.api.resource) = { type: "a.example/Note" ${patterns} }; string a = 1;`)
+const routed = (fields: readonly string[]): Parts => {
+  const parameters = fields.map((field) => `routing_parameters { field: "${field}" }`)
+  return rpc(`rpc Get(M) returns (N) { option (google.api.routing) = { ${parameters.join(' ')} }; }`)
+}
+
 const KINDS = 'int32 a = 1; repeated int32 b = 2; string c = 3; N d = 4; E e = 5;'
 
 const ELEMENTS: readonly ElementRow<Parts>[] = [
+  ['a binding under a relative name', relative('/a'), relative('/b'), 'breaking', 'breaking'],
+  ['a pattern of names', resource('pattern: "a/{a}"'), resource('pattern: "b/{a}"'), 'dangerous', 'dangerous'],
+  [
+    'a further pattern of names',
+    resource('pattern: "a/{a}"'),
+    resource('pattern: "a/{a}" pattern: "b/{a}"'),
+    'info',
+    'dangerous',
+  ],
+  ['a field by which calls are routed', routed(['a']), routed(['b']), 'dangerous', 'dangerous'],
+  ['a further field by which calls are routed', routed(['a']), routed(['a', 'b']), 'info', 'dangerous'],
   ['a message', {}, { rest: 'message X {}' }, 'info', 'dangerous'],
   ['a nested message', {}, message('int32 a = 1; message X {}'), 'info', 'dangerous'],
   ['an enum', {}, { rest: 'enum X { X_ZERO = 0; }' }, 'info', 'dangerous'],

@@ -14,7 +14,32 @@ const S = 'service S { rpc Get(M) returns (stream N); }'
 const HTTP = 'import "google/api/annotations.proto";'
 const http = (option: string): Written => three(`${HTTP} ${M} ${N} service S { rpc Get(M) returns (N) { ${option} } }`)
 
+const google = (text: string): Written => written(`syntax = "proto3"; package google.p; ${text}`)
+const validated = (options: string): Written => three(`message M { string a = 1 [${options}]; }`)
+
 const REWRITES: readonly Rewrite[] = [
+  [
+    'a relative name of an option',
+    google(`${M} ${N} service S { rpc Get(M) returns (N) { option (google.api.http) = { get: "/a" }; } }`),
+    google(`${M} ${N} service S { rpc Get(M) returns (N) { option (api.http) = { get: "/a" }; } }`),
+  ],
+  [
+    'the values of a validation in another order',
+    validated('(buf.validate.field).string = { in: ["a", "b"] }'),
+    validated('(buf.validate.field).string.in = "b", (buf.validate.field).string.in = "a"'),
+  ],
+  [
+    'validation that is switched off',
+    validated('deprecated = false'),
+    validated(
+      '(buf.validate.field).required = false, (buf.validate.field).string.min_len = 0, (validate.rules).string.email = false',
+    ),
+  ],
+  [
+    'a default in bytes of UTF-8',
+    two('message M { optional string a = 1 [default = "\u00e9\u20ac"]; }'),
+    two('message M { optional string a = 1 [default = "\\303\\251\\xe2\\x82\\xac"]; }'),
+  ],
   ['definitions in another order', three(`${M} ${N} ${S}`), three(`${S} ${N} ${M}`)],
   [
     'fields in another order',
