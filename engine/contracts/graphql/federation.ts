@@ -32,6 +32,13 @@ export function hasArguments(directive: FederationDirective): boolean {
   return HAS_ARGUMENTS[directive]
 }
 
+/** Directives that a type has for each field of its definition, or of one of its extensions. */
+const OF_EACH_FIELD: ReadonlySet<string> = new Set<FederationDirective>(['shareable', 'external'])
+
+export function isOfEachField(directive: string): boolean {
+  return OF_EACH_FIELD.has(directive)
+}
+
 /** Federation arguments that contain alternatives of rights, each a list of rights that are all needed. */
 export const ALTERNATIVES: Readonly<Record<string, string>> = lookupTable({
   requiresScopes: 'scopes',

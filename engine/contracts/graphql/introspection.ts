@@ -14,6 +14,7 @@ import { tooDeepAt } from './nesting.ts'
 import {
   isReserved,
   NO_REASON,
+  NOTHING_UNASKED,
   ROOT_KINDS,
   STANDARD_DIRECTIVES,
   STANDARD_SCALARS,
@@ -23,6 +24,7 @@ import {
   type Field,
   type GraphqlSchema,
   type InputValue,
+  type IntrospectedMember,
   type NamedType,
   type NamedReference,
   type RootKind,
@@ -61,7 +63,21 @@ export function readIntrospection({ root, locate }: SourceDocument): Result<Grap
   const fault = faults.first
   if (fault !== null) return fail(fault)
   if (read === null) throw new Error('an introspection result without a schema has a fault')
-  return ok({ ...read, hasUsages: false, positionOf })
+  return ok({ ...read, hasUsages: false, unasked: schema === null ? NOTHING_UNASKED : unaskedOf(schema), positionOf })
+}
+
+/** Members that no type or directive has. A query asks for one of them everywhere or nowhere. */
+function unaskedOf(schema: Located): ReadonlySet<IntrospectedMember> {
+  const has = (list: 'types' | 'directives', ...names: readonly string[]): boolean => {
+    const items = recordOf(schema.value)[list]
+    return Array.isArray(items) && items.some((item) => names.some((name) => Object.hasOwn(recordOf(item), name)))
+  }
+  const asked: Readonly<Record<IntrospectedMember, boolean>> = {
+    isRepeatable: has('directives', 'isRepeatable'),
+    specifiedByURL: has('types', 'specifiedByURL', 'specifiedByUrl'),
+    isOneOf: has('types', 'isOneOf'),
+  }
+  return new Set((['isRepeatable', 'specifiedByURL', 'isOneOf'] as const).filter((member) => !asked[member]))
 }
 
 class IntrospectionReader {
@@ -71,7 +87,7 @@ class IntrospectionReader {
     this.#faults = faults
   }
 
-  read(schema: Located): Omit<GraphqlSchema, 'hasUsages' | 'positionOf'> {
+  read(schema: Located): Omit<GraphqlSchema, 'hasUsages' | 'unasked' | 'positionOf'> {
     const types = this.#byName(schema, 'types', (item) => this.#type(item), 'required')
     const directives = this.#byName(schema, 'directives', (item) => this.#directive(item))
     const roots = ROOT_KINDS.flatMap((kind): [RootKind, NamedReference][] => {

@@ -81,6 +81,11 @@ export interface DirectiveDefinition extends Deprecable {
 export const ROOT_KINDS = ['query', 'mutation', 'subscription'] as const
 export type RootKind = (typeof ROOT_KINDS)[number]
 
+/** Members that a query of introspection asks for only if the server is recent. */
+export type IntrospectedMember = 'isRepeatable' | 'specifiedByURL' | 'isOneOf'
+
+export const NOTHING_UNASKED: ReadonlySet<IntrospectedMember> = new Set()
+
 export interface GraphqlSchema {
   /** The schema itself: its description and the directives on it. */
   readonly schema: Element
@@ -89,6 +94,8 @@ export interface GraphqlSchema {
   readonly directives: ReadonlyMap<string, DirectiveDefinition>
   /** False for introspection, which does not contain applied directives: their absence then has no meaning. */
   readonly hasUsages: boolean
+  /** What the query of an introspection did not ask for. Its absence then has no meaning. */
+  readonly unasked: ReadonlySet<IntrospectedMember>
   readonly positionOf: (mark: Mark) => Position | null
 }
 
@@ -123,5 +130,6 @@ export const NO_SCHEMA: GraphqlSchema = {
   types: new Map(),
   directives: new Map(),
   hasUsages: true,
+  unasked: NOTHING_UNASKED,
   positionOf: () => null,
 }

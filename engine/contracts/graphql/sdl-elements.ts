@@ -15,10 +15,12 @@ import type {
   TypeNode,
 } from 'graphql/language'
 import type { Faults } from './faults.ts'
+import { isOfEachField } from './federation.ts'
 import { literalOf } from './literals.ts'
 import type {
   Deprecable,
   DirectiveDefinition,
+  DirectiveUsage,
   Element,
   Field,
   InputValue,
@@ -44,11 +46,13 @@ export class SdlElements {
   type(name: string, kind: TypeKind, parts: readonly TypePart[]): NamedType {
     const [leading] = parts
     const applied = parts.map(({ directives }) => readApplied(directives, this.#imports))
+    const hasOutputs = kind === 'object' || kind === 'interface'
+    const usages = applied.flatMap((part) => part.usages)
     const element: Element = {
       name,
       mark: startOffset(leading?.name ?? {}),
       description: leading !== undefined && 'description' in leading ? (leading.description?.value ?? null) : null,
-      usages: applied.flatMap(({ usages }) => usages),
+      usages: hasOutputs ? usages.filter((usage) => !isOfEachField(usage.name)) : usages,
     }
     if (kind === 'scalar') {
       const stated = applied.find(({ specifiedBy }) => specifiedBy !== null)
@@ -63,7 +67,13 @@ export class SdlElements {
       const fields = this.#byName(name, inputFieldsOf(parts), (field) => this.#input(field))
       return { ...element, kind, fields, isOneOf: applied.some(({ isOneOf }) => isOneOf) }
     }
-    const fields = this.#byName(name, outputFieldsOf(parts), (field) => this.#field(name, field))
+    const shared = new Map(
+      parts.flatMap((part, index) => {
+        const ofFields = applied[index]?.usages.filter((usage) => isOfEachField(usage.name)) ?? []
+        return outputFieldsOf([part]).map((field) => [field, ofFields] as const)
+      }),
+    )
+    const fields = this.#byName(name, outputFieldsOf(parts), (field) => this.#field(name, field, shared.get(field)))
     return { ...element, kind, fields, interfaces: this.#references(name, interfacesOf(parts)) }
   }
 
@@ -97,10 +107,14 @@ export class SdlElements {
     return { ...this.#deprecable(node), type: typeText(node.type), defaultValue }
   }
 
-  #field(type: string, node: FieldDefinitionNode): Field {
+  /** `shared` are directives of the type that apply to each field of its part. */
+  #field(type: string, node: FieldDefinitionNode, shared: readonly DirectiveUsage[] = []): Field {
     const owner = `${type}.${node.name.value}`
+    const element = this.#deprecable(node)
+    const own = new Set(element.usages.map((usage) => usage.name))
     return {
-      ...this.#deprecable(node),
+      ...element,
+      usages: [...element.usages, ...shared.filter((usage) => !own.has(usage.name))],
       type: typeText(node.type),
       arguments: this.#byName(owner, node.arguments ?? [], (argument) => this.#input(argument)),
     }

@@ -21,6 +21,7 @@ import { Faults } from './faults.ts'
 import { tooDeepAt } from './nesting.ts'
 import {
   isReserved,
+  NOTHING_UNASKED,
   ROOT_KINDS,
   STANDARD_DIRECTIVES,
   STANDARD_SCALARS,
@@ -135,7 +136,15 @@ class SdlReader {
     const roots = this.#roots(types)
     const fault = this.#faults.first
     if (fault !== null) return fail(fault)
-    return ok({ schema, roots, types, directives, hasUsages: true, positionOf: this.#positionOf })
+    return ok({
+      schema,
+      roots,
+      types,
+      directives,
+      hasUsages: true,
+      unasked: NOTHING_UNASKED,
+      positionOf: this.#positionOf,
+    })
   }
 
   #gather(node: DefinitionNode): void {

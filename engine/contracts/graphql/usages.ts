@@ -3,7 +3,15 @@
  * their original names, whatever a subgraph calls them, and canonical selections in their arguments.
  */
 import { lookupTable } from '../../common/lookup-table.ts'
-import { parse, type ConstDirectiveNode, type ConstValueNode, type SelectionSetNode } from 'graphql/language'
+import {
+  parse,
+  parseConstValue,
+  print,
+  type ArgumentNode,
+  type ConstDirectiveNode,
+  type ConstValueNode,
+  type SelectionSetNode,
+} from 'graphql/language'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { ALTERNATIVES } from './federation.ts'
 import { literalOf } from './literals.ts'
@@ -101,7 +109,8 @@ const SELECTION_DEPTH = 32
 function selectionText(text: string): string {
   const document = `{${text}}`
   if (tooDeepAt(document, SELECTION_DEPTH) !== null) return text
-  const selection = parseSelection(document)
+  // A selection of federation has no variables.
+  const selection = text.includes('$') ? null : parseSelection(document)
   return selection === null ? text.trim().replaceAll(/\s+/g, ' ') : printSelection(selection)
 }
 
@@ -117,12 +126,22 @@ function parseSelection(document: string): SelectionSetNode | null {
 
 function printSelection({ selections }: SelectionSetNode): string {
   const parts = selections.map((selection) => {
-    if (selection.kind === 'FragmentSpread') return `...${selection.name.value}`
+    const applied = (selection.directives ?? []).map((directive) => ` ${print(directive)}`).join('')
+    if (selection.kind === 'FragmentSpread') return `...${selection.name.value}${applied}`
     const below = selection.selectionSet === undefined ? '' : ` { ${printSelection(selection.selectionSet)} }`
-    if (selection.kind === 'Field') return `${selection.name.value}${below}`
-    return `... on ${selection.typeCondition?.name.value ?? ''}${below}`
+    if (selection.kind === 'InlineFragment') {
+      return `... on ${selection.typeCondition?.name.value ?? ''}${applied}${below}`
+    }
+    const alias = selection.alias === undefined ? '' : `${selection.alias.value}: `
+    return `${alias}${selection.name.value}${printArguments(selection.arguments ?? [])}${applied}${below}`
   })
   return parts.sort(byCodeUnit).join(' ')
+}
+
+function printArguments(given: readonly ArgumentNode[]): string {
+  if (given.length === 0) return ''
+  const texts = given.map(({ name, value }) => `${name.value}: ${literalOf(parseConstValue(print(value)))}`)
+  return `(${texts.sort(byCodeUnit).join(', ')})`
 }
 
 const FEDERATION = /^https:\/\/specs\.apollo\.dev\/federation\//

@@ -35,7 +35,7 @@ function directiveSite({ name }: DirectiveDefinition, walk: GraphqlWalk): Site {
 function compareDirective(before: DirectiveDefinition, after: DirectiveDefinition, walk: GraphqlWalk): void {
   const site = directiveSite(after, walk)
   compareLocations(before, after, site)
-  if (before.isRepeatable !== after.isRepeatable) {
+  if (before.isRepeatable !== after.isRepeatable && walk.areAsked('isRepeatable')) {
     const rule = after.isRepeatable ? 'graphql-directive-repeatable-added' : 'graphql-directive-repeatable-removed'
     site.add({ rule, side: 'head', mark: after.mark, before: before.isRepeatable, after: after.isRepeatable })
   }

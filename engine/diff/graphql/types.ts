@@ -85,7 +85,7 @@ function withArticle(noun: string): string {
 
 function compareScalars(base: ScalarType, head: ScalarType, site: Site): void {
   const [before, after] = [base.specifiedBy, head.specifiedBy]
-  if (before === after) return
+  if (before === after || !site.walk.areAsked('specifiedByURL')) return
   const action = before === null ? 'added' : after === null ? 'removed' : 'changed'
   const rule = `graphql-scalar-specification-${action}` as const
   site.add({ rule, side: 'head', mark: head.mark, before, after })
@@ -159,7 +159,8 @@ function compareEnums(before: EnumType, after: EnumType, site: Site): void {
 }
 
 function compareInputTypes(before: InputType, after: InputType, site: Site): void {
-  if (before.isOneOf !== after.isOneOf) {
+  // An input that takes one field now is breaking, even if the base did not ask.
+  if (before.isOneOf !== after.isOneOf && (after.isOneOf || site.walk.areAsked('isOneOf'))) {
     const rule = after.isOneOf ? 'graphql-input-one-of-added' : 'graphql-input-one-of-removed'
     site.add({ rule, side: 'head', mark: after.mark, before: before.isOneOf, after: after.isOneOf })
   }

@@ -7,7 +7,7 @@
  * `/types/Pet/members/Cat`, `/types/Cat/interfaces/Animal`, `/types/User/directives/key`,
  * `/directives/auth/arguments/role`, `/directives/auth/locations/FIELD`, `/schema/query`.
  */
-import type { GraphqlSchema } from '../../contracts/graphql/schema.ts'
+import type { GraphqlSchema, IntrospectedMember } from '../../contracts/graphql/schema.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { Mark } from '../../contracts/positions.ts'
 import type { Operation } from '../../model/finding.ts'
@@ -65,6 +65,8 @@ export interface GraphqlWalk {
   readonly sides: Sides<GraphqlSchema>
   readonly references: Sides<References>
   readonly shapes: ResponseShapes
+  /** Whether both sides contain a member that queries of introspection may leave out. */
+  readonly areAsked: (member: IntrospectedMember) => boolean
   readonly add: (site: SchemaElement, change: GraphqlChange) => void
 }
 
@@ -88,7 +90,9 @@ export function graphqlWalk(
       }),
     })
   }
-  return { sides, references, shapes: new ResponseShapes(sides, references.base), add }
+  const areAsked: GraphqlWalk['areAsked'] = (member) =>
+    !sides.base.unasked.has(member) && !sides.head.unasked.has(member)
+  return { sides, references, shapes: new ResponseShapes(sides, references.base), areAsked, add }
 }
 
 /** The field of an operation is its own place. Deeper elements are placed at the operations that use them. */

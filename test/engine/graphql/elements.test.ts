@@ -30,6 +30,20 @@ const more = (rest: string): Parts => ({ rest })
 const directive = (declared: string): Parts => more(`directive @d${declared}`)
 
 const ELEMENTS: readonly ElementRow<Parts>[] = [
+  [
+    'the part of a type that is shareable',
+    more('type X @shareable { a: Int } extend type X { b: Int }'),
+    more('type X { a: Int } extend type X @shareable { b: Int }'),
+    'breaking',
+    'breaking',
+  ],
+  [
+    'an argument within a selection',
+    more('type X { a(n: Int): Int @external b: Int @requires(fields: "a(n: 1)") }'),
+    more('type X { a(n: Int): Int @external b: Int @requires(fields: "a(n: 2)") }'),
+    'dangerous',
+    'dangerous',
+  ],
   ['a type', {}, more('type X { a: Int }'), 'info', 'breaking'],
   ['the kind of a type', { S: 'scalar S' }, { S: 'enum S { A }' }, 'breaking', 'breaking'],
   ['a field', {}, { T: 'type T implements N { id: ID! name: String more: Int }' }, 'info', 'breaking'],

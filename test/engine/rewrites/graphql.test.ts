@@ -31,6 +31,35 @@ const INTROSPECTION = introspectionFromSchema(buildSchema(SDL), {
 })
 
 const SMALL: readonly Rewrite[] = [
+  [
+    'a type that is shareable, and its fields',
+    small('type T @shareable { a: Int b: Int }'),
+    small('type T { a: Int @shareable b: Int @shareable }'),
+  ],
+  [
+    'an external type, and its fields',
+    small('extend type T @key(fields: "a") @external { a: Int b: Int }'),
+    small('extend type T @key(fields: "a") { a: Int @external b: Int @external }'),
+  ],
+  [
+    'arguments of a selection in another order',
+    small('type T { a(x: Int, y: [Int]): Int @external c: Int @requires(fields: "a(x: 1, y: [2])") }'),
+    small('type T { a(x: Int, y: [Int]): Int @external c: Int @requires(fields: "a(y:[2] x:1)") }'),
+  ],
+  [
+    'an introspection that asks for less than the SDL states',
+    written(
+      'directive @r repeatable on FIELD scalar D @specifiedBy(url: "a") input I { x: D } type Query { a(i: I): D }',
+    ),
+    written({
+      data: introspectionFromSchema(
+        buildSchema(
+          'directive @r repeatable on FIELD scalar D @specifiedBy(url: "a") input I { x: D } type Query { a(i: I): D }',
+        ),
+        { specifiedByUrl: false, directiveIsRepeatable: false, oneOf: false },
+      ),
+    }),
+  ],
   ['a field of an extension', small('type T { a: Int b: Int }'), small('type T { a: Int } extend type T { b: Int }')],
   [
     'an extension before its type',
