@@ -156,6 +156,20 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
       return [side(1), side(2)]
     },
   ],
+  'a chain of public imports': [
+    'protobuf',
+    2000,
+    (n) => {
+      const side = (type: string): string =>
+        JSON.stringify(
+          members(n, (i) => [
+            `f${i}.proto`,
+            `syntax = "proto3"; package p${i}; import public "f${i + 1}.proto"; message M${i} { ${type} a = 1; }`,
+          ]),
+        )
+      return [side('int32'), side('string')]
+    },
+  ],
   'directives of many names': [
     'graphql',
     4000,

@@ -52,9 +52,9 @@ function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
     const change = { ...place, location: `${head.at}/syntax`, subject: `${subject} syntax` }
     walk.add({ ...change, rule: syntaxRule(base, head), before: base.syntax, after: head.syntax })
   }
-  const kept = passedOn(head, walk.head.files)
-  for (const path of passedOn(base, walk.base.files)) {
-    if (kept.has(path)) continue
+  // What a file loses by one that it imports is reported at that one.
+  for (const path of new Set(base.publicImports)) {
+    if (isPassedOn(path, head, walk.head.files)) continue
     const change = { ...place, subject: `${subject} public import ${path}` }
     walk.add({ ...change, rule: 'proto-public-import-removed', before: path })
   }
@@ -74,12 +74,18 @@ function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
   )
 }
 
-/** The files whose declarations are passed on to those who import a file. */
-function passedOn({ publicImports }: ProtoFile, files: ProtoContract['files']): ReadonlySet<string> {
-  const paths = new Set(publicImports)
+/** Whether those who import a file get the declarations of the one at the path too. The nearest ones come first. */
+function isPassedOn(path: string, { publicImports }: ProtoFile, files: ProtoContract['files']): boolean {
+  const reached = new Set(publicImports)
+  if (reached.has(path)) return true
   // Iteration over a set includes items added on the way.
-  for (const path of paths) for (const further of files.get(path)?.publicImports ?? []) paths.add(further)
-  return paths
+  for (const near of reached) {
+    for (const further of files.get(near)?.publicImports ?? []) {
+      if (further === path) return true
+      reached.add(further)
+    }
+  }
+  return false
 }
 
 /** proto2 and proto3 are editions of their own features, which are compared at every declaration. */
