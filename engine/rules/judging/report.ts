@@ -23,7 +23,8 @@ import { NameCount } from '../findings/name-count.ts'
 import { filledIn, type Judge, type Words } from '../row.ts'
 import type { Rule, Variance } from '../rule.ts'
 import type { SchemaUse } from './schema-judge.ts'
-import { judgeUse, SchemaProofs, type JudgedUse } from './schema-use.ts'
+import { SchemaProofs } from './schema-proofs.ts'
+import { judgeUse, type JudgedUse } from './schema-use.ts'
 
 /** Above this number of places, one path is reported for each further change. */
 const MANY = 50_000

@@ -1,0 +1,156 @@
+/** General findings cover values that are refused, or new, and that no keyword change explains. */
+import type { SchemaPair } from '../../schema/comparison/comparison.ts'
+import { NOTHING_PROVED, type Reached } from '../../schema/comparison/reachable-changes.ts'
+import type { SchemaDelta } from '../../schema/delta.ts'
+import type { ProofDirection } from '../../schema/inclusion/inclusion.ts'
+import type { UseDirection } from '../../schema/sites.ts'
+import { membersOf, textsOf } from '../../schema/subschemas.ts'
+import type { Alarm, Explanation } from './explanations.ts'
+import { isPropertyRemoval } from './provable.ts'
+import { OVERLAP_WORDS } from './proved-level.ts'
+import type { UseProofs } from './schema-proofs.ts'
+
+/** A change that is found at a use, and not at a keyword of its schema. */
+export const OF_THE_WHOLE = {
+  isHeld: false,
+  path: [],
+  isRequired: null,
+  isReadOnly: false,
+  isWriteOnly: false,
+  proved: NOTHING_PROVED,
+} as const
+
+/** A general finding, and the reason if it is at most a warning. */
+interface General {
+  readonly reached: Reached
+  readonly words: string | null
+}
+
+/**
+ * General findings at the smallest pairs whose values are not all kept, or not all known, and that no change explains.
+ */
+export function uncovered(
+  start: SchemaPair,
+  proofs: UseProofs,
+  alarms: ReadonlyMap<SchemaPair, Alarm>,
+  direction: UseDirection,
+): readonly General[] {
+  return proofs.directions.flatMap((proof) => {
+    // The payload has its breaking finding. A second one would repeat it.
+    const explanationIn = (alarm?: Alarm): Explanation =>
+      (proof === 'narrowing' ? alarm?.loses : alarm?.gains) ?? 'nothing'
+    if ([...alarms.values()].some((alarm) => alarm.isBreaking && explanationIn(alarm) !== 'nothing')) return []
+    const covers = (pair: SchemaPair): boolean => {
+      const explanation = explanationIn(alarms.get(pair))
+      if (explanation === 'guess') return !proofs.isShown(pair, proof)
+      // A removed property does not account for what is lost, or new, without it.
+      const removed = explanation === 'use' ? removedNames(pair) : NO_NAMES
+      if (removed.size > 0 && !proofs.isKept(withoutNames(pair, removed), proof)) return false
+      // Nor does it account for its own name where the object refuses it now.
+      if (removed.size > 0 && proof === 'narrowing' && proofs.isShown(pair, proof)) return false
+      // A warning does not account for a schema that admits nothing any more: all its values are proved to be refused.
+      return explanation !== 'nothing' && !(proof === 'narrowing' && proofs.losesAll(pair))
+    }
+    const broken = brokenFrom(start, proofs, proof, direction)
+    const isSmallest = (pair: SchemaPair): boolean =>
+      !pair.edges.some(({ to }) => to !== pair && broken.has(to) && !isUnused(to, direction))
+    const smallest = [...broken].filter(([pair]) => isSmallest(pair) && !covers(pair))
+    // Another change, here or at a member, explains none of the values that a new choice refuses.
+    const ofWholes = [...broken].flatMap(([pair, path]) => {
+      if (alarms.get(pair)?.guesses.has(proof) !== true || smallest.some(([one]) => one === pair)) return []
+      const alone = withWholesOnly(pair, proof)
+      return proofs.isShown(alone, proof) ? generalsOf(pair, path, proof, proofs, alone) : []
+    })
+    const found = [...smallest.flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs)), ...ofWholes]
+    if (found.length > 0 || [...broken.keys()].some(covers)) return found
+    // Among schemas that contain each other none is the smallest: the finding is at the whole.
+    return [...broken].slice(0, 1).flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs))
+  })
+}
+
+const NO_NAMES: ReadonlySet<string | null> = new Set()
+
+/** The names of properties that were removed. */
+function removedNames({ deltas }: SchemaPair): ReadonlySet<string | null> {
+  const all = deltas.flatMap((entry) => ('each' in entry ? [...entry.each()] : [entry]))
+  return new Set(all.filter(isPropertyRemoval).map(({ name }) => name))
+}
+
+/** The pair with some names that are on both sides names like any other. */
+function withoutNames(pair: SchemaPair, names: ReadonlySet<string | null>): SchemaPair {
+  const { before } = pair
+  const { value } = before
+  const properties = Object.entries(membersOf(value, 'properties')).filter(([name]) => !names.has(name))
+  const required = textsOf(value.required).filter((name) => !names.has(name))
+  return { ...pair, before: { ...before, value: { ...value, properties: Object.fromEntries(properties), required } } }
+}
+
+/** Alternatives and positions, which come or go as a whole. */
+const WHOLES = ['anyOf', 'oneOf', 'prefixItems', 'items'] as const
+
+/** The pair with only the alternatives and positions that the side that refuses has alone. */
+function withWholesOnly(pair: SchemaPair, proof: ProofDirection): SchemaPair {
+  const [refusing, other] = proof === 'narrowing' ? [pair.after, pair.before] : [pair.before, pair.after]
+  const own = WHOLES.filter((keyword) => Array.isArray(refusing.value[keyword]) && !Array.isArray(other.value[keyword]))
+  const alone = { ...refusing, value: Object.fromEntries(own.map((keyword) => [keyword, refusing.value[keyword]])) }
+  return proof === 'narrowing' ? { ...pair, after: alone } : { ...pair, before: alone }
+}
+
+/** The pairs reached through pairs whose values are not all kept, or not all known, with the shortest path to each. */
+function brokenFrom(
+  start: SchemaPair,
+  proofs: UseProofs,
+  proof: ProofDirection,
+  direction: UseDirection,
+): ReadonlyMap<SchemaPair, readonly string[]> {
+  const broken = new Map<SchemaPair, readonly string[]>()
+  const seen = new Set<SchemaPair>()
+  const open: { readonly pair: SchemaPair; readonly path: readonly string[] }[] = [{ pair: start, path: [] }]
+  // Grows during iteration.
+  for (const { pair, path } of open) {
+    if (seen.has(pair) || proofs.isUntouched(pair)) continue
+    seen.add(pair)
+    if (proofs.isKept(pair, proof)) continue
+    broken.set(pair, path)
+    for (const { to, steps } of pair.edges)
+      if (!isUnused(to, direction)) open.push({ pair: to, path: [...path, ...steps] })
+  }
+  return broken
+}
+
+function isUnused({ after }: SchemaPair, direction: UseDirection): boolean {
+  if (direction === 'request') return after.value.readOnly === true
+  return direction === 'response' && after.value.writeOnly === true
+}
+
+/**
+ * The general finding at a pair; none if its values are all kept, or all known.
+ * @param asked the pair, or the part of it that the finding is about
+ */
+function generalsOf(
+  pair: SchemaPair,
+  path: readonly string[],
+  proof: ProofDirection,
+  proofs: UseProofs,
+  asked = pair,
+): readonly General[] {
+  const answer = proofs.ask(asked, proof)
+  if (answer.kind === 'included') return []
+  const letter = answer.kind === 'refuted' ? proofs.letterOf(asked, proof) : null
+  const isProved = answer.kind === 'refuted' && letter === null
+  const after = answer.kind === 'refuted' ? answer.value : `no proof, because of ${answer.why}`
+  const delta: SchemaDelta = {
+    keyword: isProved ? 'values' : 'values-unproved',
+    action: proof === 'narrowing' ? 'narrowed' : 'widened',
+    name: null,
+    before: null,
+    after,
+    steps: [],
+  }
+  return [
+    {
+      reached: { ...OF_THE_WHOLE, delta, pair, path },
+      words: letter === 'overlap' ? OVERLAP_WORDS[proof] : null,
+    },
+  ]
+}

@@ -1,0 +1,123 @@
+/** The level that proofs about values leave the finding of one change, and the words for it. */
+import type { Level } from '../../model/finding.ts'
+import type { SchemaPair } from '../../schema/comparison/comparison.ts'
+import type { Reached } from '../../schema/comparison/reachable-changes.ts'
+import type { SchemaDelta } from '../../schema/delta.ts'
+import type { ProofDirection } from '../../schema/inclusion/inclusion.ts'
+import type { UseDirection } from '../../schema/sites.ts'
+import { levelOf, type Effect, type Rule } from '../rule.ts'
+import {
+  hasCompleteKeywords,
+  isFormal,
+  isFormatDelta,
+  isPropertyRemoval,
+  isProvable,
+  needsEquality,
+} from './provable.ts'
+import type { UseProofs } from './schema-proofs.ts'
+
+export const LOSES: ReadonlySet<Effect> = new Set(['narrows', 'may-narrow', 'moves'])
+const GAINS: ReadonlySet<Effect> = new Set(['widens', 'may-widen', 'moves'])
+
+const PROVED_WORDS: Readonly<Record<UseDirection, string>> = {
+  request: 'every value that was admitted still is',
+  response: 'no value is admitted that was not',
+  shared: 'the other keywords leave no more to it',
+}
+
+/** For values that are, or were, refused because several alternatives of `oneOf` admit them. */
+export const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
+  narrowing: 'only values that several alternatives of oneOf admit together are refused, which authors seldom intend',
+  widening:
+    'such values were refused only because several alternatives of oneOf admit them, which authors seldom intend',
+}
+
+/** The level that the proofs leave a finding, and the explanation if it differs from that of its rule. */
+export interface Left {
+  readonly level: Level
+  readonly words: string
+}
+
+/** Whether readers may get new values. Some rules are named after the effect on writers. */
+export function mayGain({ keyword, action }: SchemaDelta, { effect }: Rule): boolean {
+  return (
+    GAINS.has(effect) ||
+    (keyword === 'allOf' && action === 'removed') ||
+    (keyword === 'pattern' && action === 'changed')
+  )
+}
+
+/**
+ * A discriminator admits and refuses no value: it selects the alternative by which a value is read. Nor does the form of
+ * a value in XML.
+ */
+export function isAboutReading({ keyword }: SchemaDelta): boolean {
+  return keyword.startsWith('discriminator') || keyword === 'xml'
+}
+
+/** If the change removes no value as a whole, or adds none, it is judged by what remains. */
+export function provedLevel(reached: Reached, rule: Rule, direction: UseDirection, proofs: UseProofs): Left {
+  const { delta, pair } = reached
+  const words = PROVED_WORDS[direction]
+  if (rule.level === 'info' || isAboutReading(delta)) return { level: rule.level, words }
+  if (isHarmlessDelta(reached, proofs)) return { level: 'info', words }
+  if (isProvable(delta, rule)) return levelLeft(reached, rule, direction, proofs)
+  const isLowered = isStillAccepted(reached, direction) && proofs.hasValue(pair)
+  return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
+}
+
+/**
+ * A warning about more than values breaks nobody if the values that matter are kept; for a removed property, if all
+ * are.
+ */
+function isStillAccepted({ delta, pair, proved }: Reached, direction: UseDirection): boolean {
+  const { keepsAll, addsNone } = proved
+  if (isPropertyRemoval(delta)) return keepsAll && addsNone
+  return (
+    isFormal(delta) &&
+    hasCompleteKeywords(pair) &&
+    (direction === 'response' || keepsAll) &&
+    (direction === 'request' || addsNone)
+  )
+}
+
+/** If the values before and after are equal, a warning about more than values does not apply. */
+function isHarmlessDelta({ delta, pair, proved }: Reached, proofs: UseProofs): boolean {
+  if (!proved.keepsAll || !proved.addsNone || !needsEquality(delta)) return false
+  if (isFormatDelta(delta)) return proofs.isAlike(pair)
+  if (delta.keyword !== 'allOf' && !(hasCompleteKeywords(pair) && proofs.hasValue(pair)) && !proofs.isAlike(pair))
+    return false
+  return !isPropertyRemoval(delta) || proofs.describes(pair, delta.name)
+}
+
+function levelLeft({ delta, pair, proved }: Reached, rule: Rule, direction: UseDirection, proofs: UseProofs): Left {
+  const [mayLose, mayGainAny] = [LOSES.has(rule.effect), mayGain(delta, rule)]
+  const loses = mayLose && !proved.keepsAll
+  const gains = mayGainAny && !proved.addsNone
+  const lost = (): Left => lowered(pair, rule, 'narrowing', proofs)
+  const gained = (): Left => lowered(pair, rule, 'widening', proofs)
+  const left = (level: Level): Left => ({ level, words: PROVED_WORDS[direction] })
+  if (direction === 'request') return loses ? lost() : left(mayLose ? 'info' : rule.level)
+  if (direction === 'response') return gains ? gained() : left(mayGainAny ? 'info' : rule.level)
+  if (loses) return lost()
+  if (!gains) return left(mayLose || mayGainAny ? 'info' : rule.level)
+  return left(mayLose ? levelOf('shared', 'widens') : rule.level)
+}
+
+/** The level left for values that are lost, or new: for some changes at most a warning. */
+function lowered(pair: SchemaPair, rule: Rule, proof: ProofDirection, proofs: UseProofs): Left {
+  // A schema that admitted nothing loses nothing, and was not meant to be used.
+  if (rule.level !== 'breaking' || proofs.isVacuous(pair, proof))
+    return { level: leastOf(rule.level, 'dangerous'), words: PROVED_WORDS[proofs.direction] }
+  const isOverlap = isChosenFrom(pair, proof) && proofs.isOverlap(pair, proof, false)
+  return { level: isOverlap ? 'dangerous' : rule.level, words: OVERLAP_WORDS[proof] }
+}
+
+/** Whether the side that refuses, or refused, is a choice by `oneOf`. Otherwise no overlap can be the cause. */
+function isChosenFrom({ before, after }: SchemaPair, proof: ProofDirection): boolean {
+  return Array.isArray((proof === 'narrowing' ? after : before).value.oneOf)
+}
+
+function leastOf(level: Level, most: Level): Level {
+  return level === 'breaking' ? most : level
+}

@@ -1,0 +1,192 @@
+/**
+ * The proofs about the schemas of one comparison, and what they answer about one use: whether values are lost, or new,
+ * and whether only formally.
+ */
+import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
+import type { SchemaSources } from '../../schema/examination.ts'
+import type { Inclusion, InclusionProver, ProofDirection, InclusionQuestion } from '../../schema/inclusion/inclusion.ts'
+import type { Proved } from '../../schema/comparison/reachable-changes.ts'
+import { RequiredNames } from '../../schema/required-names.ts'
+import type { UseDirection } from '../../schema/sites.ts'
+import { mayAlarm, needsEquality } from './provable.ts'
+
+/** The proofs about the schemas of one comparison. Create it after all of them are compared. */
+export class SchemaProofs {
+  readonly prover: InclusionProver
+  readonly #comparison: SchemaComparison
+  /** The names that were required before the change. */
+  readonly required: RequiredNames
+  #alarming: ReadonlySet<SchemaPair> | null = null
+  #formal: ReadonlySet<SchemaPair> | null = null
+
+  constructor(comparison: SchemaComparison) {
+    this.#comparison = comparison
+    this.prover = comparison.prover
+    this.required = new RequiredNames(comparison.sources.before)
+  }
+
+  get sources(): SchemaSources {
+    return this.#comparison.sources
+  }
+
+  mayDiffer(pair: SchemaPair): boolean {
+    return this.#comparison.mayDiffer(pair)
+  }
+
+  /** Whether the pair reaches a change that a proof may call harmless. */
+  isAlarming(pair: SchemaPair): boolean {
+    this.#alarming ??= this.#comparison.reaching(mayAlarm)
+    return this.#alarming.has(pair)
+  }
+
+  /** Whether the pair reaches a change that only a proof of equality may call harmless. */
+  isFormal(pair: SchemaPair): boolean {
+    this.#formal ??= this.#comparison.reaching((entry) => 'each' in entry || needsEquality(entry))
+    return this.#formal.has(pair)
+  }
+}
+
+/** The inclusions that matter to the users of a schema. */
+const QUESTIONS: Readonly<Record<UseDirection, readonly ProofDirection[]>> = {
+  request: ['narrowing'],
+  response: ['widening'],
+  shared: ['narrowing', 'widening'],
+}
+
+/** The proofs about one use of a schema. */
+export class UseProofs {
+  readonly #all: SchemaProofs
+  readonly #prover: InclusionProver
+  readonly direction: UseDirection
+  readonly #isTyped: boolean
+
+  constructor(all: SchemaProofs, direction: UseDirection, typed: boolean) {
+    this.#all = all
+    this.#prover = all.prover
+    this.direction = direction
+    this.#isTyped = typed
+  }
+
+  /** Whether the schemas are written the same, with all that they hold. */
+  isUntouched(pair: SchemaPair): boolean {
+    return !this.#all.mayDiffer(pair)
+  }
+
+  /** What is proved of a pair without any convention, so that a finding may rely on it. */
+  of(pair: SchemaPair, above: Proved): Proved {
+    const [first = 'narrowing', second] = QUESTIONS[this.direction]
+    const isKnown = { narrowing: above.keepsAll, widening: above.addsNone }
+    isKnown[first] ||= this.#isIncluded(pair, first)
+    const other = first === 'narrowing' ? 'widening' : 'narrowing'
+    // An inclusion that matters to no user is requested only where equality helps.
+    if (second !== undefined || (isKnown[first] && this.#all.isFormal(pair)))
+      isKnown[other] ||= this.#isIncluded(pair, other)
+    const { narrowing: keepsAll, widening: addsNone } = isKnown
+    if (keepsAll === above.keepsAll && addsNone === above.addsNone) return above
+    return { keepsAll, addsNone, isEmpty: !this.#admitsAny(pair, 'narrowing') }
+  }
+
+  #isIncluded(pair: SchemaPair, direction: ProofDirection): boolean {
+    const { before, after } = pair
+    const question = this.#question(direction, false)
+    if (!this.#prover.isIncluded(before, after, question)) return false
+    // A schema that admits nothing is included in every schema. That proves nothing unless both admit nothing.
+    if (this.#admitsAny(pair, direction)) return true
+    // Nor does it in text, which may have several types: `12` is a string and an integer.
+    if (question.isText && this.#prover.hasValue(before, after, question)) return false
+    const other = direction === 'narrowing' ? 'widening' : 'narrowing'
+    return this.#prover.isIncluded(before, after, { ...question, direction: other })
+  }
+
+  /** Whether the schema before (for a narrowing) or after admits any value, read by its types. */
+  #admitsAny({ before, after }: SchemaPair, direction: ProofDirection): boolean {
+    return this.#prover.hasValue(before, after, { ...this.#question(direction, false), isText: false })
+  }
+
+  /** Whether the schema before admits any value. Equality of two empty schemas proves nothing about their intent. */
+  hasValue({ before, after }: SchemaPair): boolean {
+    return this.#prover.hasValue(before, after, this.#question('narrowing', false))
+  }
+
+  /** Whether values were admitted, and none is any more. */
+  losesAll(pair: SchemaPair): boolean {
+    if (!this.hasValue(pair)) return false
+    return !this.#prover.hasValue(pair.before, pair.after, this.#question('widening', false))
+  }
+
+  /** Whether all values are kept, or known, only because there are none. */
+  isVacuous({ before, after }: SchemaPair, direction: ProofDirection): boolean {
+    // Parameters and fields are read by their type, also where a slip in a pattern or length excludes every text.
+    if (!this.#isTyped) return false
+    const question = this.#question(direction, false)
+    return this.#prover.isIncluded(before, after, question) && !this.#prover.hasValue(before, after, question)
+  }
+
+  /** Whether the conditions before and after are the same, in any notation. */
+  isAlike({ before, after }: SchemaPair): boolean {
+    return this.#prover.isAlike(before, after, this.#question('narrowing', false))
+  }
+
+  /** Whether a schema still describes a name, even within a nested inline schema. */
+  describes({ after }: SchemaPair, name: string | null): boolean {
+    return name !== null && this.#prover.describes(after, this.#question('narrowing', false), name)
+  }
+
+  /** Whether no value is lost, or new. */
+  isKept(pair: SchemaPair, direction: ProofDirection): boolean {
+    if (!this.#isTyped) return this.ask(pair, direction).kind === 'included'
+    return this.#prover.isIncluded(pair.before, pair.after, this.#generalQuestion(direction))
+  }
+
+  ask({ before, after }: SchemaPair, direction: ProofDirection): Inclusion {
+    return this.#prover.ask(before, after, this.#generalQuestion(direction))
+  }
+
+  #generalQuestion(direction: ProofDirection): InclusionQuestion {
+    const question = this.#question(direction, false)
+    return direction === 'narrowing' ? { ...question, convention: 'unnamed-by-sub' } : question
+  }
+
+  /** Whether a value shows that some are lost, or new, and not only formally. */
+  isShown(pair: SchemaPair, direction: ProofDirection): boolean {
+    return this.ask(pair, direction).kind === 'refuted' && this.letterOf(pair, direction) === null
+  }
+
+  /**
+   * Why a value that shows a difference does so only formally; null if it shows a real one. `names`: callers may send
+   * names that the contract allows but does not list. Readers who ignore unknown names get nothing new.
+   */
+  letterOf(pair: SchemaPair, direction: ProofDirection): 'names' | 'overlap' | null {
+    const question = this.#question(direction, true)
+    if (direction === 'widening' && this.#prover.ask(pair.before, pair.after, question).kind === 'included')
+      return 'names'
+    return this.isOverlap(pair, direction, true) ? 'overlap' : null
+  }
+
+  /**
+   * Whether all values that are lost, or new, are refused on one side only because several alternatives of `oneOf`
+   * admit them. Authors intend null beside a schema to be admitted, and objects that match two alternatives to match
+   * one. That does not excuse a removed alternative (`isByConvention`: no keyword explains the values). A reader
+   * already gets values that two alternatives named. A caller whose number is in two ranges is refused.
+   */
+  isOverlap({ before, after }: SchemaPair, direction: ProofDirection, isByConvention: boolean): boolean {
+    const ofCallers = isByConvention ? 'slips-admitted' : 'null-admitted'
+    const overlap = direction === 'widening' ? 'admitted' : ofCallers
+    return this.#prover.isIncluded(before, after, { ...this.#question(direction, isByConvention), overlap })
+  }
+
+  #question(direction: ProofDirection, isByConvention: boolean): InclusionQuestion {
+    const convention = direction === 'narrowing' ? 'described-by-super' : 'described-by-sub'
+    return {
+      direction,
+      usage: this.direction,
+      convention: isByConvention ? convention : 'none',
+      overlap: 'refused',
+      isText: !this.#isTyped,
+    }
+  }
+
+  get directions(): readonly ProofDirection[] {
+    return QUESTIONS[this.direction]
+  }
+}
