@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ArtifactType } from '../../engine/model/change-set.ts'
 import { compare } from '../../engine/formats/compare.ts'
-import { LEVELS, type Level } from '../../engine/internal.ts'
+import { LEVELS, type FindingGroup, type Level } from '../../engine/internal.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
 
 export type Worst = Level | 'none'
@@ -12,11 +12,20 @@ export type Worst = Level | 'none'
 export type ElementRow<Side> = readonly [what: string, one: Side, other: Side, forth: Worst, back: Worst]
 
 export function worstOf(type: ArtifactType, before: unknown, after: unknown): Worst {
+  const found = new Set(findingsOf(type, before, after).map(({ level }) => level))
+  return LEVELS.find((level) => found.has(level)) ?? 'none'
+}
+
+/** The findings that are more than information. */
+export function alarmsOf(type: ArtifactType, before: unknown, after: unknown): readonly FindingGroup[] {
+  return findingsOf(type, before, after).filter(({ level }) => level !== 'info')
+}
+
+function findingsOf(type: ArtifactType, before: unknown, after: unknown): readonly FindingGroup[] {
   const [base, head] = [before, after].map((side) => (typeof side === 'string' ? side : JSON.stringify(side)))
   const compared = compare({ id: 'contract', type, before: base ?? '', after: head ?? '' }, {}, sha256Hex)
   assert.ok(compared.ok, compared.ok ? '' : compared.problem.message)
-  const found = new Set(compared.value.groups.map(({ level }) => level))
-  return LEVELS.find((level) => found.has(level)) ?? 'none'
+  return compared.value.groups
 }
 
 /** One test a row; a row whose sides are equal could not fail. */

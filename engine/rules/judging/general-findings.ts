@@ -4,10 +4,9 @@ import { NOTHING_PROVED, type Reached } from '../../schema/comparison/reachable-
 import type { SchemaDelta } from '../../schema/delta.ts'
 import type { ProofDirection } from '../../schema/inclusion/inclusion.ts'
 import type { UseDirection } from '../../schema/sites.ts'
-import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import type { Alarm, Explanation } from './explanations.ts'
-import { isPropertyRemoval } from './provable.ts'
 import { OVERLAP_WORDS } from './proved-level.ts'
+import { removedNames, withoutNames } from './removed-properties.ts'
 import type { UseProofs } from './schema-proofs.ts'
 
 /** A change that is found at a use, and not at a keyword of its schema. */
@@ -18,6 +17,7 @@ export const OF_THE_WHOLE = {
   isReadOnly: false,
   isWriteOnly: false,
   proved: NOTHING_PROVED,
+  whole: null,
 } as const
 
 /** A general finding, and the reason if it is at most a warning. */
@@ -69,21 +69,6 @@ export function uncovered(
 }
 
 const NO_NAMES: ReadonlySet<string | null> = new Set()
-
-/** The names of properties that were removed. */
-function removedNames({ deltas }: SchemaPair): ReadonlySet<string | null> {
-  const all = deltas.flatMap((entry) => ('each' in entry ? [...entry.each()] : [entry]))
-  return new Set(all.filter(isPropertyRemoval).map(({ name }) => name))
-}
-
-/** The pair with some names that are on both sides names like any other. */
-function withoutNames(pair: SchemaPair, names: ReadonlySet<string | null>): SchemaPair {
-  const { before } = pair
-  const { value } = before
-  const properties = Object.entries(membersOf(value, 'properties')).filter(([name]) => !names.has(name))
-  const required = textsOf(value.required).filter((name) => !names.has(name))
-  return { ...pair, before: { ...before, value: { ...value, properties: Object.fromEntries(properties), required } } }
-}
 
 /** Alternatives and positions, which come or go as a whole. */
 const WHOLES = ['anyOf', 'oneOf', 'prefixItems', 'items'] as const

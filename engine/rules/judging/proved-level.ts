@@ -3,8 +3,9 @@ import type { Level } from '../../model/finding.ts'
 import type { SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
-import type { ProofDirection } from '../../schema/inclusion/inclusion.ts'
+import type { Inclusion, ProofDirection } from '../../schema/inclusion/inclusion.ts'
 import type { UseDirection } from '../../schema/sites.ts'
+import { nameValue } from '../../schema/values.ts'
 import { levelOf, type Effect, type Rule } from '../rule.ts'
 import {
   hasCompleteKeywords,
@@ -14,6 +15,7 @@ import {
   isProvable,
   needsEquality,
 } from './provable.ts'
+import { refusedAlone, refusedAsUnevaluated } from './removed-properties.ts'
 import type { UseProofs } from './schema-proofs.ts'
 
 export const LOSES: ReadonlySet<Effect> = new Set(['narrows', 'may-narrow', 'moves'])
@@ -23,6 +25,12 @@ const PROVED_WORDS: Readonly<Record<UseDirection, string>> = {
   request: 'every value that was admitted still is',
   response: 'no value is admitted that was not',
   shared: 'the other keywords leave no more to it',
+}
+
+/** For a property that an object lost, and refuses. */
+const REFUSED_WORDS: Readonly<Record<'request' | 'shared', string>> = {
+  request: 'callers that send it are refused, such as {value}',
+  shared: 'values that have it are refused, such as {value}',
 }
 
 /** For values that are, or were, refused because several alternatives of `oneOf` admit them. */
@@ -62,8 +70,27 @@ export function provedLevel(reached: Reached, rule: Rule, direction: UseDirectio
   if (rule.level === 'info' || isAboutReading(delta)) return { level: rule.level, words }
   if (isHarmlessDelta(reached, proofs)) return { level: 'info', words }
   if (isProvable(delta, rule)) return levelLeft(reached, rule, direction, proofs)
+  const refused = refusedNow(reached, direction, proofs)
+  if (refused !== null) return { level: 'breaking', words: refused }
   const isLowered = isStillAccepted(reached, direction) && proofs.hasValue(pair)
   return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
+}
+
+/**
+ * That an object refuses a property that it lost, in words; null if it may still have it. The warning about a removed
+ * property is for open objects, where servers may ignore the name.
+ */
+function refusedNow(
+  { delta, pair, whole, proved }: Reached,
+  direction: UseDirection,
+  proofs: UseProofs,
+): string | null {
+  if (direction === 'response' || !isPropertyRemoval(delta) || delta.name === null) return null
+  const ask = (one: SchemaPair): Inclusion => proofs.ask(one, 'narrowing')
+  // Where the values of the part are kept, only the whole may refuse them.
+  const alone = proved.keepsAll ? null : refusedAlone(pair, delta.name, ask)
+  const value = alone ?? refusedAsUnevaluated(whole ?? pair, delta.name, ask)
+  return value === null ? null : REFUSED_WORDS[direction].replace('{value}', () => nameValue(value))
 }
 
 /**

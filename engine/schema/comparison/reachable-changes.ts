@@ -23,6 +23,8 @@ export interface Reached {
   readonly isWriteOnly: boolean
   /** What is proved of the pair or of one above it. */
   readonly proved: Proved
+  /** The whole that the pair is a part of, as by `allOf`, or an alternative; null for a whole. */
+  readonly whole: SchemaPair | null
 }
 
 /** Proofs about all values of a schema: every value of before is admitted after, every value of after was before. */
@@ -147,16 +149,22 @@ function leadsToChange({ isPart }: Frame, edge: SchemaEdge): boolean {
 }
 
 function visitDeltas(
-  { pair, way, isRequired, isReadOnly, isWriteOnly, proved }: Frame,
+  { pair, way, isRequired, isReadOnly, isWriteOnly, proved, holder }: Frame,
   visit: (reached: Reached) => void,
 ): void {
   if (pair.deltas.length === 0) return
   const path = stepsOnPath(way)
-  const facts = { pair, path, isRequired, isReadOnly, isWriteOnly, proved }
+  const facts = { pair, path, isRequired, isReadOnly, isWriteOnly, proved, whole: wholeOf(holder) }
   for (const entry of pair.deltas) {
     if (!('each' in entry)) visit({ delta: entry, isHeld: true, ...facts })
     else for (const delta of entry.each()) visit({ delta, isHeld: false, ...facts })
   }
+}
+
+function wholeOf(holder: Frame | null): SchemaPair | null {
+  let whole = holder
+  while (whole !== null && whole.holder !== null) whole = whole.holder
+  return whole?.pair ?? null
 }
 
 function frameBelow(from: Frame, edge: SchemaEdge, prove: Prove, required: RequiredNames | null): Frame {

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { ArtifactType } from '../../../engine/model/change-set.ts'
-import { LEVELS } from '../../../engine/internal.ts'
-import { worstOf, type Worst } from '../elements.ts'
+import { LEVELS, type FindingGroup } from '../../../engine/internal.ts'
+import { alarmsOf, worstOf, type Worst } from '../elements.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -115,3 +115,48 @@ for (const [place, [type, whole]] of Object.entries(PLACES)) {
     })
   })
 }
+
+/** Objects with the property `gone`, which refuse it when it leaves; the path is that of the object that listed it. */
+const LEFT: Readonly<Record<string, readonly [before: Json, after: Json]>> = {
+  ...Object.fromEntries(
+    Object.entries(CLOSED)
+      .filter(([, closed]) => closed['allOf'] === undefined)
+      .map(([name, closed]) => [name, [withRemoved({ type: 'object', ...closed }), { type: 'object', ...closed }]]),
+  ),
+  'a part of an object that is closed as a whole': [
+    { type: 'object', allOf: [withRemoved({}), { minProperties: 1 }], unevaluatedProperties: false },
+    { type: 'object', allOf: [{ properties: {} }, { minProperties: 1 }], unevaluatedProperties: false },
+  ],
+  'one of two that leave': [
+    withRemoved({ type: 'object', properties: { more: NUMBER }, additionalProperties: false }),
+    { type: 'object', properties: {}, additionalProperties: false },
+  ],
+}
+
+for (const [place, [type, whole]] of Object.entries(PLACES)) {
+  if (place === 'a response') continue
+  suite(`one finding for each property that a closed object loses in ${place}`, () => {
+    for (const [name, [before, after]] of Object.entries(LEFT)) {
+      test(name, () => {
+        const alarms = alarmsOf(type, whole(before), whole(after))
+        const gone = name.startsWith('one of two') ? 2 : 1
+        assert.deepEqual(
+          alarms.map(({ level, rule }) => [level, /property-removed$/.test(rule)]),
+          Array(gone).fill(['breaking', true]),
+        )
+        if (place !== 'a tool')
+          for (const alarm of alarms) assert.match(alarm.message, /refused, such as \{"(gone|more)":/)
+      })
+    }
+  })
+}
+
+test('another change beside a property that an open object loses does not raise its level', () => {
+  const before = withRemoved({ type: 'object', additionalProperties: TEXT, maxProperties: 9 })
+  const after = { type: 'object', additionalProperties: TEXT, maxProperties: 2 }
+  const removed = alarmsOf('json_schema', before, after).filter(({ rule }: FindingGroup) => rule.includes('property'))
+  assert.deepEqual(
+    removed.map(({ level }) => level),
+    ['dangerous'],
+  )
+})
