@@ -68,7 +68,8 @@ class ArrayGoal {
   /** Two items that are equal. */
   #placeTwins(demands: readonly ItemAtom[], known: number): SearchAnswer {
     const alternatives = new Alternatives()
-    for (let second = 1; second <= known + 1; second += 1) {
+    const last = Math.min(known + 1, (this.#counts?.max ?? 0) - 1)
+    for (let second = 1; second <= last; second += 1) {
       for (let first = 0; first < second; first += 1) {
         const both = [...this.#conditionsAt(first), ...this.#conditionsAt(second)]
         const twin = this.#search.solve(both)

@@ -106,6 +106,16 @@ export function complement(language: Language): Language | null {
   })
 }
 
+/** The language without a few listed texts; null where they are too large together. */
+export function withoutTexts(language: Language, excluded: readonly string[]): Language | null {
+  return made(`without ${languageName(language)} ${JSON.stringify(excluded)}`, () => {
+    const words = excluded.map((text) => Words.fromStringToUnicode(text))
+    const listed = NFA.fromWords(words, { maxCharacter: MAX_CHARACTER }, factory())
+    const others = complement(minimal(listed))
+    return others === null ? null : both(language, others)
+  })
+}
+
 function texts(): Language {
   const language = languageOf('')
   if (language === null) throw new Error('the language of all texts is known')

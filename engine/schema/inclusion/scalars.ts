@@ -5,7 +5,16 @@ import { openFor } from './answer.ts'
 import { isMatch, isMultiple, isInBound, countCharacters } from './evaluate.ts'
 import { exampleOf, isDecidable, isFormatWithin, isOfFormat } from './formats.ts'
 import type { Bound, Constraint, JsonType } from './model.ts'
-import { both, complement, languageOf, lengthsBetween, lengthsWithin, firstTexts, type Language } from './patterns.ts'
+import {
+  both,
+  complement,
+  languageOf,
+  lengthsBetween,
+  lengthsWithin,
+  firstTexts,
+  withoutTexts,
+  type Language,
+} from './patterns.ts'
 
 /** `found`: a value; `none`: proof that there is none; `open`: neither, with what stopped the search. */
 export type Found =
@@ -209,6 +218,8 @@ function divisor(a: bigint, b: bigint): bigint {
 
 /** Texts that are tried as an example. */
 const MAX_EXAMPLES = 40
+/** Excluded texts that are taken out of a language. */
+const MAX_EXCLUDED = 60
 const MAX_TEXT = 5000
 
 export function findText(conditions: ScalarConditions): Found {
@@ -283,7 +294,18 @@ function findMatch(
   const texts = bounded ?? language
   for (const text of firstTexts(texts, excluded.length + MAX_EXAMPLES))
     if (fits(text)) return { kind: 'found', value: text }
-  return openFor(bounded === null ? 'a pattern with long texts' : 'no text was found for the patterns')
+  if (bounded === null) return openFor('a pattern with long texts')
+  return findBeside(bounded, excluded, fits)
+}
+
+/** Of a set of texts with one form only the first is tried: there may be another one, or none, that is not excluded. */
+function findBeside(language: Language, excluded: readonly unknown[], fits: (text: string) => boolean): Found {
+  const listed = [...new Set(excluded.filter((one) => typeof one === 'string'))].sort(byCodeUnit)
+  const others = listed.length === 0 || listed.length > MAX_EXCLUDED ? null : withoutTexts(language, listed)
+  if (others?.isEmpty === true) return NONE
+  for (const text of others === null ? [] : firstTexts(others, MAX_EXAMPLES))
+    if (fits(text)) return { kind: 'found', value: text }
+  return openFor('no text was found for the patterns')
 }
 
 /** A pattern that is not read may still be both asked for and refused. */
