@@ -77,6 +77,7 @@ function waysToBreak(constraint: Constraint, by: Negating, within: ReadonlySet<n
     ]
   }
   if (constraint.kind === 'unevaluated') {
+    if (constraint.exact !== null) return [[unmet(constraint.exact)]]
     return waysToBreak(constraint.narrowest, by, within)
   }
   return waysToBreakOfType(constraint, by)
@@ -300,6 +301,7 @@ export class Goal {
       return this.#addAtom({ kind: 'presence', name: constraint.name, isPresent: true })
     }
     if (constraint.kind === 'unevaluated') {
+      if (constraint.exact !== null) return this.add([met(constraint.exact)])
       return constraint.widest === null || this.#addMet(constraint.widest)
     }
     if (constraint.kind === 'contains') {

@@ -80,12 +80,16 @@ export type Constraint =
       readonly then: SchemaNode | null
       readonly otherwise: SchemaNode | null
     }
-  /** What no other keyword looked at. `widest` and `narrowest` bound it by schemas that need no look at the rest. */
+  /**
+   * What no other keyword looked at. `exact` admits the same values without a look at the rest; where there is none, `widest`
+   * and `narrowest` bound it.
+   */
   | {
       readonly kind: 'unevaluated'
       readonly of: 'array' | 'object'
       readonly node: SchemaNode
       readonly owner: SchemaNode
+      readonly exact: SchemaNode | null
       readonly widest: Shape | Items | null
       readonly narrowest: Shape | Items
     }

@@ -233,7 +233,7 @@ class TextPlace {
 
   #unevaluated(constraint: Unevaluated, nodes: SchemaNodes): readonly Constraint[] {
     const { of, node, owner, widest, narrowest } = constraint
-    if (of === 'object' && this.#level !== 'whole') return [constraint]
+    if (of === 'object' && this.#level !== 'whole') return [{ ...constraint, exact: null }]
     const form = (one: Shape | Items): Shape | Items => {
       if (one.kind === 'shape') return this.#shape(one, nodes)
       const [items] = this.#ofLists(one, nodes)
@@ -243,6 +243,7 @@ class TextPlace {
       ...constraint,
       node: of === 'array' ? this.#item(node) : this.#member(node, () => true, nodes),
       owner: this.#text(owner),
+      exact: null,
       widest: widest && form(widest),
       narrowest: form(narrowest),
     }

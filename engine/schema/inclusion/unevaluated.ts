@@ -1,6 +1,7 @@
 /**
- * Bounds of `unevaluatedProperties` and `unevaluatedItems` (JSON Schema 2020-12 core §11): what is looked at in any case,
- * and what may be looked at. With the first the schema admits less than it says, with the second more.
+ * What `unevaluatedProperties` and `unevaluatedItems` (JSON Schema 2020-12 core §11) admit, without a look at what the rest
+ * evaluated: as one of a few cases, by which alternatives hold. Where these are too many, within bounds: what is looked at in
+ * any case, and what may be looked at. With the first the schema admits less than it says, with the second more.
  */
 import { NO_NAMES, type Constraint, type Items, type SchemaNode, type Shape } from './model.ts'
 
@@ -8,7 +9,25 @@ import { NO_NAMES, type Constraint, type Items, type SchemaNode, type Shape } fr
 interface SideNodes {
   readonly anything: SchemaNode
   readonly side: Shape['side']
+  readonly made: (constraints: readonly Constraint[]) => SchemaNode
 }
+
+interface UnevaluatedBounds {
+  /** A schema that admits the same values; null where it would have too many cases. */
+  readonly exact: SchemaNode | null
+  readonly widest: Shape | Items | null
+  readonly narrowest: Shape | Items
+}
+
+/** Schemas of the same value that hold, and what is then evaluated. */
+interface Case {
+  readonly holding: readonly SchemaNode[]
+  readonly seen: Looked
+}
+
+const MAX_CASES = 16
+/** Constraints that hold schemas of the same value, whose evaluation counts. */
+const COMBINED: ReadonlySet<string> = new Set(['all', 'any', 'one', 'dependent', 'condition'])
 
 interface Looked {
   readonly names: Set<string>
@@ -23,14 +42,30 @@ export function unevaluatedBounds(
   constraints: readonly Constraint[],
   node: SchemaNode,
   nodes: SideNodes,
-): { readonly widest: Shape | Items | null; readonly narrowest: Shape | Items } | null {
+): UnevaluatedBounds | null {
   const always = looked(of, constraints, 'always')
   if (always.isAll) return null
   const perhaps = looked(of, constraints, 'perhaps')
+  const cases = new Cases(of, nodes).of(constraints, new Set())
   return {
+    exact: cases === null ? null : anyOfCases(of, cases, node, nodes),
     widest: perhaps.isAll ? null : unevaluatedPart(of, perhaps, node, nodes),
     narrowest: unevaluatedPart(of, always, node, nodes),
   }
+}
+
+/**
+ * More evaluated members leave less to the keyword. So it holds if, and only if, it does in one case: some alternatives hold,
+ * and what they do not evaluate meets it, whatever other ones evaluate besides.
+ */
+function anyOfCases(of: 'array' | 'object', cases: readonly Case[], node: SchemaNode, nodes: SideNodes): SchemaNode {
+  const made = cases.map(({ holding, seen }) =>
+    nodes.made([
+      ...(holding.length === 0 ? [] : [{ kind: 'all', nodes: holding } as const]),
+      ...(seen.isAll ? [] : [unevaluatedPart(of, seen, node, nodes)]),
+    ]),
+  )
+  return nodes.made([{ kind: 'any', nodes: made }])
 }
 
 function unevaluatedPart(of: 'array' | 'object', seen: Looked, node: SchemaNode, nodes: SideNodes): Shape | Items {
@@ -47,8 +82,114 @@ function unevaluatedPart(of: 'array' | 'object', seen: Looked, node: SchemaNode,
   }
 }
 
+class Cases {
+  readonly #of: 'array' | 'object'
+  readonly #nodes: SideNodes
+
+  constructor(of: 'array' | 'object', nodes: SideNodes) {
+    this.#of = of
+    this.#nodes = nodes
+  }
+
+  /** Null for too many cases, and for schemas that hold themselves. */
+  of(constraints: readonly Constraint[], above: ReadonlySet<number>): readonly Case[] | null {
+    const own = unseen()
+    for (const constraint of constraints) {
+      if (this.#of === 'object') lookAtObject(constraint, own)
+      else if (constraint.kind === 'contains') return null
+      else lookAtArray(constraint, own, 'always')
+    }
+    let cases: readonly Case[] | null = [{ holding: [], seen: own }]
+    for (const constraint of constraints) {
+      if (!COMBINED.has(constraint.kind)) continue
+      const more = this.#ofCombined(constraint, above)
+      cases = more === null || cases === null ? null : products(cases, more)
+    }
+    return cases
+  }
+
+  #ofNode(node: SchemaNode, above: ReadonlySet<number>): readonly Case[] | null {
+    return above.has(node.id) ? null : this.of(node.constraints, new Set([...above, node.id]))
+  }
+
+  #ofCombined(constraint: Constraint, above: ReadonlySet<number>): readonly Case[] | null {
+    const { kind } = constraint
+    if (kind === 'all') return this.#ofAll(constraint.nodes, above)
+    if (kind === 'any' || kind === 'one') return this.#ofChoice(kind, constraint.nodes, above)
+    if (kind === 'dependent') {
+      const required = this.#nodes.made([{ kind: 'required', name: constraint.name }])
+      return this.#orNothing(this.#whenHolding(this.#ofNode(constraint.node, above), required))
+    }
+    if (kind !== 'condition') return [NOTHING_SEEN]
+    const { test, then, otherwise } = constraint
+    const met = this.#whenHolding(this.#ofAll(then === null ? [test] : [test, then], above), test)
+    const failed = this.#nodes.made([{ kind: 'not', node: test }])
+    const unmet = otherwise === null ? [NOTHING_SEEN] : this.#whenHolding(this.#ofNode(otherwise, above), failed)
+    return met === null || unmet === null ? null : this.#orNothing([...met, ...unmet])
+  }
+
+  #ofAll(nodes: readonly SchemaNode[], above: ReadonlySet<number>): readonly Case[] | null {
+    let cases: readonly Case[] | null = [NOTHING_SEEN]
+    for (const node of nodes) {
+      const more = this.#ofNode(node, above)
+      cases = more === null || cases === null ? null : products(cases, more)
+    }
+    return cases
+  }
+
+  /** One alternative, or of `anyOf` several together. Of those that evaluate nothing none is looked for. */
+  #ofChoice(kind: 'any' | 'one', nodes: readonly SchemaNode[], above: ReadonlySet<number>): readonly Case[] | null {
+    let cases: readonly Case[] = [NOTHING_SEEN]
+    let isAnySilent = false
+    for (const node of nodes) {
+      const own = this.#whenHolding(this.#ofNode(node, above), node)
+      if (own === null) return null
+      isAnySilent ||= own.some(seesNothing)
+      const seeing = own.filter((one) => !seesNothing(one))
+      const together = kind === 'one' ? seeing : products(cases, seeing)
+      if (together === null || cases.length + together.length > MAX_CASES + 1) return null
+      cases = [...cases, ...together]
+    }
+    return isAnySilent ? cases : cases.slice(1)
+  }
+
+  #whenHolding(cases: readonly Case[] | null, node: SchemaNode): readonly Case[] | null {
+    return cases?.map(({ holding, seen }) => ({ holding: [node, ...holding], seen })) ?? null
+  }
+
+  /** Cases in which nothing is seen are one, which needs nothing to hold. */
+  #orNothing(cases: readonly Case[] | null): readonly Case[] | null {
+    return cases === null ? null : [NOTHING_SEEN, ...cases.filter((one) => !seesNothing(one))]
+  }
+}
+
+function unseen(): Looked {
+  return { names: new Set(), patterns: new Set(), positions: 0, isAll: false }
+}
+
+const NOTHING_SEEN: Case = { holding: [], seen: unseen() }
+
+function seesNothing({ seen }: Case): boolean {
+  return !seen.isAll && seen.positions === 0 && seen.names.size === 0 && seen.patterns.size === 0
+}
+
+function products(one: readonly Case[], other: readonly Case[]): readonly Case[] | null {
+  if (one.length * other.length > MAX_CASES) return null
+  return one.flatMap((a) =>
+    other.map((b) => ({
+      holding: [...a.holding, ...b.holding],
+      seen: {
+        names: a.seen.names.union(b.seen.names),
+        patterns: a.seen.patterns.union(b.seen.patterns),
+        positions: Math.max(a.seen.positions, b.seen.positions),
+        isAll: a.seen.isAll || b.seen.isAll,
+      },
+    })),
+  )
+}
+
 function looked(of: 'array' | 'object', constraints: readonly Constraint[], mode: 'always' | 'perhaps'): Looked {
-  const seen: Looked = { names: new Set(), patterns: new Set(), positions: 0, isAll: false }
+  const seen = unseen()
   const visited = new Set<number>()
   const visit = (node: SchemaNode): void => {
     if (visited.has(node.id)) return
