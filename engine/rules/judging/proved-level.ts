@@ -17,6 +17,7 @@ import {
 } from './provable.ts'
 import { refusedAlone, refusedAsUnevaluated } from './removed-properties.ts'
 import type { UseProofs } from './schema-proofs.ts'
+import { refusedStatement } from './stated-values.ts'
 
 export const LOSES: ReadonlySet<Effect> = new Set(['narrows', 'may-narrow', 'moves'])
 const GAINS: ReadonlySet<Effect> = new Set(['widens', 'may-widen', 'moves'])
@@ -111,17 +112,19 @@ function isStillAccepted({ delta, pair, proved }: Reached, direction: UseDirecti
 /** If the values before and after are equal, a warning about more than values does not apply. */
 function isHarmlessDelta({ delta, pair, proved }: Reached, proofs: UseProofs): boolean {
   if (!proved.keepsAll || !proved.addsNone || !needsEquality(delta)) return false
-  if (isFormatDelta(delta)) return proofs.isAlike(pair)
+  if (isFormatDelta(delta)) return proofs.hasSameFormats(pair) || proofs.isAlike(pair)
   if (delta.keyword !== 'allOf' && !(hasCompleteKeywords(pair) && proofs.hasValue(pair)) && !proofs.isAlike(pair))
     return false
-  return !isPropertyRemoval(delta) || proofs.describes(pair, delta.name)
+  return !isPropertyRemoval(delta) || proofs.describes(pair, delta.name) || proofs.wasNever(pair, delta.name)
 }
 
-function levelLeft({ delta, pair, proved }: Reached, rule: Rule, direction: UseDirection, proofs: UseProofs): Left {
+function levelLeft(reached: Reached, rule: Rule, direction: UseDirection, proofs: UseProofs): Left {
+  const { delta, pair, proved } = reached
   const [mayLose, mayGainAny] = [LOSES.has(rule.effect), mayGain(delta, rule)]
   const loses = mayLose && !proved.keepsAll
   const gains = mayGainAny && !proved.addsNone
-  const lost = (): Left => lowered(pair, rule, 'narrowing', proofs)
+  const isWarning = rule.level === 'dangerous' && rule.kind === 'constraints'
+  const lost = (): Left => (isWarning ? raised(reached, proofs) : null) ?? lowered(pair, rule, 'narrowing', proofs)
   const gained = (): Left => lowered(pair, rule, 'widening', proofs)
   const left = (level: Level): Left => ({ level, words: PROVED_WORDS[direction] })
   if (direction === 'request') return loses ? lost() : left(mayLose ? 'info' : rule.level)
@@ -129,6 +132,14 @@ function levelLeft({ delta, pair, proved }: Reached, rule: Rule, direction: UseD
   if (loses) return lost()
   if (!gains) return left(mayLose || mayGainAny ? 'info' : rule.level)
   return left(mayLose ? levelOf('shared', 'widens') : rule.level)
+}
+
+/** The level of a warning that values may be lost, and that refuses what the contract stated. */
+function raised({ delta, pair }: Reached, proofs: UseProofs): Left | null {
+  const answer = proofs.ask(pair, 'narrowing')
+  if (answer.kind !== 'refuted' || proofs.letterOf(pair, 'narrowing') !== null) return null
+  const words = refusedStatement(delta, pair, proofs)
+  return words === null ? null : { level: 'breaking', words: words.replace('{value}', () => nameValue(answer.value)) }
 }
 
 /** The level left for values that are lost, or new: for some changes at most a warning. */

@@ -6,6 +6,7 @@ import type { SchemaComparison, SchemaPair } from '../../schema/comparison/compa
 import type { SchemaSources } from '../../schema/examination.ts'
 import type { Inclusion, InclusionProver, ProofDirection, InclusionQuestion } from '../../schema/inclusion/inclusion.ts'
 import type { Proved } from '../../schema/comparison/reachable-changes.ts'
+import { memberOf, type Located } from '../../schema/located.ts'
 import { RequiredNames } from '../../schema/required-names.ts'
 import type { UseDirection } from '../../schema/sites.ts'
 import { mayAlarm, needsEquality } from './provable.ts'
@@ -104,7 +105,7 @@ export class UseProofs {
   }
 
   /** Whether the schema before admits any value. Equality of two empty schemas proves nothing about their intent. */
-  hasValue({ before, after }: SchemaPair): boolean {
+  hasValue({ before, after }: Readonly<Record<'before' | 'after', Located>>): boolean {
     return this.#prover.hasValue(before, after, this.#question('narrowing', false))
   }
 
@@ -112,6 +113,12 @@ export class UseProofs {
   losesAll(pair: SchemaPair): boolean {
     if (!this.hasValue(pair)) return false
     return !this.#prover.hasValue(pair.before, pair.after, this.#question('widening', false))
+  }
+
+  /** Whether no value from before is admitted any more, though there were some. */
+  areApart(pair: SchemaPair): boolean {
+    if (!this.#isTyped || !this.hasValue(pair)) return false
+    return this.#prover.areApart(pair.before, pair.after, this.#question('narrowing', false))
   }
 
   /** Whether all values are kept, or known, only because there are none. */
@@ -125,6 +132,18 @@ export class UseProofs {
   /** Whether the conditions before and after are the same, in any notation. */
   isAlike({ before, after }: SchemaPair): boolean {
     return this.#prover.isAlike(before, after, this.#question('narrowing', false))
+  }
+
+  /** Whether both sides name the same formats: what these admit is not known. */
+  hasSameFormats({ before, after }: SchemaPair): boolean {
+    return this.#prover.hasSameFormats(before, after, this.#question('narrowing', false))
+  }
+
+  /** Whether the schema before had a property that no value could hold: nobody sent or read it. */
+  wasNever({ before }: SchemaPair, name: string | null): boolean {
+    const properties = memberOf(before, 'properties')
+    const member = properties === null || name === null ? null : memberOf(properties, name)
+    return member !== null && !this.hasValue({ before: member, after: member })
   }
 
   /** Whether a schema still describes a name, even within a nested inline schema. */

@@ -11,7 +11,7 @@ import { Likeness } from './likeness.ts'
 import { met, unmet } from './atoms.ts'
 import { decidingMembers, newAlternatives, pairedAlternatives } from './members.ts'
 import type { Convention } from './mentions.ts'
-import type { SchemaNode } from './model.ts'
+import { constraintsWithin, type SchemaNode } from './model.ts'
 import { SchemaNodes, type Numbering, type Overlap, type Usage } from './nodes.ts'
 import { PairMap } from './pair-map.ts'
 import { Sameness } from './sameness.ts'
@@ -176,7 +176,20 @@ export class InclusionProver {
     return isSame(sub.at(one), other.at(two))
   }
 
-  /** Whether the schema after has a schema of its own for the name of a member, on any branch. */
+  /** Whether it is proved that no value meets both schemas. */
+  areApart(before: Located, after: Located, question: InclusionQuestion): boolean {
+    const proof = this.#proofOf(question)
+    const [sub, other] = sidesOf(proof, before, after, question)
+    return proof.search.ask([met(sub), met(other)], STEPS).kind === 'unsat'
+  }
+
+  /** Whether two schemas name the same formats, on whatever branch. */
+  hasSameFormats(before: Located, after: Located, question: InclusionQuestion): boolean {
+    const [base, head] = sidesOf(this.#proofOf(question), before, after, question).map(formatsOf)
+    return base !== undefined && head !== undefined && base.symmetricDifference(head).size === 0
+  }
+
+  /** Whether the schema after names a member or has a pattern for its name, on any branch. */
   describes(after: Located, question: InclusionQuestion, name: string): boolean {
     const proof = this.#proofOf(question)
     return proof.search.describes((question.direction === 'narrowing' ? proof.super : proof.sub).at(after), name)
@@ -258,6 +271,10 @@ function remembered(
     known.set(sub, other, (known.get(sub, other) ?? 0) | made | (answer ? answered : 0))
     return answer
   }
+}
+
+function formatsOf(node: SchemaNode): ReadonlySet<string> {
+  return new Set(constraintsWithin(node).flatMap((one) => (one.kind === 'format' ? [`${one.of} ${one.name}`] : [])))
 }
 
 /** Questions that the same nodes answer. */

@@ -16,6 +16,8 @@ type Beyond = 'nothing' | 'allowed' | 'constrained'
 interface Mentioned {
   /** Names with a schema of their own. */
   readonly described: ReadonlySet<string>
+  /** Names that are required, in place or on a branch. */
+  readonly required: ReadonlySet<string>
   /** Names that anything else constrains. */
   readonly needed: ReadonlySet<string>
   readonly patterns: readonly string[]
@@ -48,9 +50,11 @@ export class Mentions {
       (described.some((names) => names.has(name)) && !knowing.some((one) => isMentioned(one, name, isAllowed)))
   }
 
-  /** Whether a schema has a schema of its own for a name, in place or within one that it holds in place. */
+  /** Whether a schema names a property, or has a pattern for it, in place or within one that it holds in place. */
   describes(node: SchemaNode, name: string): boolean {
-    return this.#of(node).described.has(name)
+    const { described, required, patterns } = this.#of(node)
+    if (described.has(name) || required.has(name)) return true
+    return patterns.some((pattern) => isMatch(pattern, name) === true)
   }
 
   #bySide({ nodes }: PlaceSchemas): readonly [sub: readonly Mentioned[], other: readonly Mentioned[]] {
@@ -76,6 +80,7 @@ function isMentioned({ described, needed, patterns, beyond }: Mentioned, name: s
 
 function gatherMentions(start: SchemaNode): Mentioned {
   const described = new Set<string>()
+  const required = new Set<string>()
   const needed = new Set<string>()
   const patterns: string[] = []
   const unused = new Set<string>()
@@ -102,12 +107,13 @@ function gatherMentions(start: SchemaNode): Mentioned {
     }
     if (constraint.kind === 'required' || constraint.kind === 'dependent') {
       needed.add(constraint.name)
+      if (constraint.kind === 'required') required.add(constraint.name)
       return
     }
     if (constraint.kind === 'values') beyond = 'constrained'
   }
   constraintsWithin(start).forEach(look)
-  return { described, needed, patterns, beyond, unused, used }
+  return { described, required, needed, patterns, beyond, unused, used }
 }
 
 /** A closed object has no condition on values: nothing is sent beside its names. */

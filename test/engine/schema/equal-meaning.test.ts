@@ -78,6 +78,75 @@ const EQUAL: Readonly<Record<string, Pair>> = {
     { allOf: [{ type: 'string' }, { maxLength: 3 }, { maxLength: 5 }] },
     { allOf: [{ type: 'string' }, { maxLength: 3 }] },
   ],
+  'a property as a pattern of its name': [object({ a: text }), { type: 'object', patternProperties: { '^a$': text } }],
+  'names of a closed object as a pattern': [
+    object({ a: text, b: text }, { additionalProperties: false }),
+    { type: 'object', patternProperties: { '^[ab]$': text }, additionalProperties: false },
+  ],
+  'listed texts as a pattern': [
+    { type: 'string', enum: ['a', 'b'] },
+    { type: 'string', pattern: '^[ab]$' },
+  ],
+  'a required name with a schema of any value': [
+    object({ a: {} }, { required: ['a'] }),
+    { type: 'object', required: ['a'] },
+  ],
+  'a property that no value holds': [
+    object({ a: false, b: text }, { additionalProperties: false }),
+    object({ b: text }, { additionalProperties: false }),
+  ],
+  'a format in a choice of one': [{ anyOf: [{ format: 'email' }, { not: {} }] }, { format: 'email' }],
+  'a format in a choice of two that are the same': [
+    {
+      anyOf: [
+        { minLength: 3, format: 'email' },
+        { minLength: 3, format: 'email' },
+      ],
+    },
+    { minLength: 3, format: 'email' },
+  ],
+  'not around a format, in allOf': [
+    { type: 'string', minLength: 1, not: { format: 'email' } },
+    { type: 'string', allOf: [{ minLength: 1 }, { not: { allOf: [{ format: 'email' }] } }] },
+  ],
+  'equal items of a list of one': [
+    { type: 'array', items: { enum: [1, 2] }, maxItems: 1, contains: { minimum: 2 } },
+    { type: 'array', items: { enum: [1, 2] }, maxItems: 1, contains: { minimum: 2 }, uniqueItems: true },
+  ],
+  ...unevaluated(),
+}
+
+/** The same alternatives in other words, below a keyword that counts what they evaluate. */
+function unevaluated(): Readonly<Record<string, Pair>> {
+  const one = { properties: { a: text }, required: ['a'] }
+  const oneElse = { allOf: [{ required: ['a'] }, { properties: { a: { anyOf: [text, { ...text, maxLength: 2 }] } } }] }
+  const other = { properties: { b: text } }
+  const pairs: Readonly<Record<string, readonly [parts: Schema, partsElse: Schema]>> = {
+    anyOf: [{ anyOf: [one, other] }, { anyOf: [other, { anyOf: [false, oneElse] }] }],
+    oneOf: [{ oneOf: [one, other] }, { oneOf: [oneElse, other, false] }],
+    if: [
+      { if: one, then: other, else: { properties: { c: text } } },
+      { if: oneElse, then: { allOf: [other] }, else: { properties: { c: { allOf: [text] } } } },
+    ],
+    dependentSchemas: [{ dependentSchemas: { b: oneElse, a: other } }, { dependentSchemas: { a: other, b: one } }],
+    'anyOf in allOf': [{ allOf: [{ anyOf: [one, other] }, one] }, { allOf: [one, { anyOf: [other, oneElse] }] }],
+  }
+  const whole = (parts: Schema, closed: unknown): Schema => ({
+    type: 'object',
+    ...parts,
+    properties: { b: text },
+    unevaluatedProperties: closed,
+  })
+  const rows = Object.entries(pairs).map(([name, [parts, partsElse]]): readonly [string, Pair] => [
+    `${name} beside unevaluatedProperties`,
+    [whole(parts, false), whole(partsElse, { not: {} })],
+  ])
+  const tuple = (first: Schema): Schema => ({
+    type: 'array',
+    anyOf: [{ prefixItems: [first] }, { prefixItems: [{}, { type: 'integer' }] }],
+    unevaluatedItems: false,
+  })
+  return { ...Object.fromEntries(rows), 'anyOf beside unevaluatedItems': [tuple(text), tuple({ allOf: [text] })] }
 }
 
 /** The same keywords, where values differ in both directions. */
@@ -99,6 +168,20 @@ const UNEQUAL: Readonly<Record<string, Pair>> = {
     object({ a: text, b: text }, { dependentRequired: { b: ['a'] } }),
   ],
   properties: [object({ a: text }), object({ b: text })],
+  'pattern of names': [object({ a: text }), { type: 'object', patternProperties: { '^b$': text } }],
+  'pattern of listed texts': [
+    { type: 'string', enum: ['a', 'b', 'c'] },
+    { type: 'string', pattern: '^[abd]$' },
+  ],
+  format: [{ anyOf: [{ format: 'email' }, { not: {} }] }, { format: 'uuid' }],
+  'format in a choice': [
+    { anyOf: [{ format: 'email' }, { minLength: 9 }] },
+    { anyOf: [{ format: 'uuid' }, { minLength: 9 }] },
+  ],
+  'anyOf beside unevaluatedProperties': [
+    { type: 'object', anyOf: [object({ a: text }), object({ b: text })], unevaluatedProperties: false },
+    { type: 'object', anyOf: [object({ a: text }), object({ c: text })], unevaluatedProperties: false },
+  ],
   allOf: [{ allOf: [{ type: 'string' }, { maxLength: 3 }] }, { allOf: [{ type: 'string' }, { minLength: 2 }] }],
 }
 

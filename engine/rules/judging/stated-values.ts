@@ -1,0 +1,25 @@
+/**
+ * Values that a contract stated, and that a first bound or another pattern refuses. Such a change is a warning, because
+ * documents often state late what servers always did. That is no reason where the contract said that it takes the value.
+ */
+import type { SchemaPair } from '../../schema/comparison/comparison.ts'
+import type { SchemaDelta } from '../../schema/delta.ts'
+import type { UseProofs } from './schema-proofs.ts'
+
+/** The keyword that bounds the same side of a number. */
+const PARTNERS: Readonly<Record<string, string>> = {
+  maximum: 'exclusiveMaximum',
+  exclusiveMaximum: 'maximum',
+  minimum: 'exclusiveMinimum',
+  exclusiveMinimum: 'minimum',
+}
+
+/** What is refused, in words, with `{value}`; null where nothing shows that the contract stated it. */
+export function refusedStatement({ keyword }: SchemaDelta, pair: SchemaPair, proofs: UseProofs): string | null {
+  const { value } = pair.before
+  if (Array.isArray(value.enum) || value.const !== undefined) return 'a listed value is refused, such as {value}'
+  const partner = PARTNERS[keyword]
+  if (partner !== undefined && typeof value[partner] === 'number')
+    return 'a value within the former bound is refused, such as {value}'
+  return proofs.areApart(pair) ? 'every value that was admitted is refused, such as {value}' : null
+}
