@@ -6,6 +6,7 @@ import { Random } from './random.ts'
 import { compare } from '../../engine/internal.ts'
 import { shuffledKeys } from '../shuffle.ts'
 import { fitsBoth, surfacesFor, type Surface } from './surfaces.ts'
+import { NO_REASON, warningKindOf } from './warnings.ts'
 
 /** What is done with each index: pairs with a proven break, pairs of equal meaning, or one pair in many orders of keys. */
 export type Job = 'pairs' | 'rewrites' | 'orders'
@@ -67,6 +68,7 @@ function judgePair(seed: number, index: number, note: Note): readonly Fault[] {
   for (const change of pair.changes) note(`proven: ${change}`)
   for (const surface of judgement.surfaces) note(`proven at: ${surface}`)
   for (const [level, count] of levels) note(`level: ${level}`, count)
+  for (const { effect, findings } of judgement.mild) note(`warning: ${warningKindOf(effect, findings) ?? NO_REASON}`)
   return judgement.failures.map(({ surface, effect, level }) => ({
     index,
     surface,

@@ -48,6 +48,8 @@ export interface Judgement {
   /** Names of these surfaces. */
   readonly surfaces: readonly string[]
   readonly failures: readonly Failure[]
+  /** Proven breaks that are a warning only. */
+  readonly mild: readonly Failure[]
 }
 
 /** Null where readings of the language differ. */
@@ -229,8 +231,9 @@ export function documentsOf({ dialect, before, after }: Pair, surface: Surface):
 export function judge(pair: Pair, instances: readonly unknown[], only?: string): Judgement {
   const levels: Partial<Record<Judged, number>> = {}
   const failures: Failure[] = []
+  const mild: Failure[] = []
   const surfaces: string[] = []
-  if (isMisread(pair.before) || isMisread(pair.after)) return { levels, surfaces, failures }
+  if (isMisread(pair.before) || isMisread(pair.after)) return { levels, surfaces, failures, mild }
   const isMarked = /"(?:read|write)Only"/.test(JSON.stringify([pair.before, pair.after]))
   const byMeaning = new Map<string, Witnesses>()
   for (const surface of surfacesFor(pair.dialect)) {
@@ -250,10 +253,12 @@ export function judge(pair: Pair, instances: readonly unknown[], only?: string):
     const { level, findings } = answerOf(surface, ...documentsOf(pair, surface))
     levels[level] = (levels[level] ?? 0) + 1
     surfaces.push(surface.name)
-    if (level === 'breaking' || level === 'dangerous') continue
-    failures.push({ surface: surface.name, witness: Object(witnesses[effect]).value, effect, level, findings })
+    if (level === 'breaking') continue
+    const judged = { surface: surface.name, witness: Object(witnesses[effect]).value, effect, level, findings }
+    if (level === 'dangerous') mild.push(judged)
+    else failures.push(judged)
   }
-  return { levels, surfaces, failures }
+  return { levels, surfaces, failures, mild }
 }
 
 /** Other documents may refer to the definitions of a published schema: one that goes is missed, whatever this schema admits. */
