@@ -25,7 +25,7 @@ const KINDS: Readonly<Record<string, WarningKind>> = {
   'pattern changed': {
     effect: 'narrowed',
     rules: /-pattern-changed$/,
-    reason: 'As for a first bound; breaking where every text is refused, or a listed one.',
+    reason: 'As for a first bound; breaking where a listed text is refused.',
   },
   'property of an open object removed': {
     effect: 'narrowed',

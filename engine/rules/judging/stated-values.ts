@@ -7,7 +7,7 @@ import type { SchemaDelta } from '../../schema/delta.ts'
 import type { UseProofs } from './schema-proofs.ts'
 
 /** The keyword that bounds the same side of a number. */
-const PARTNERS: Readonly<Record<string, string>> = {
+const OTHER_BOUNDS: Readonly<Record<string, string>> = {
   maximum: 'exclusiveMaximum',
   exclusiveMaximum: 'maximum',
   minimum: 'exclusiveMinimum',
@@ -18,8 +18,10 @@ const PARTNERS: Readonly<Record<string, string>> = {
 export function refusedStatement({ keyword }: SchemaDelta, pair: SchemaPair, proofs: UseProofs): string | null {
   const { value } = pair.before
   if (Array.isArray(value.enum) || value.const !== undefined) return 'a listed value is refused, such as {value}'
-  const partner = PARTNERS[keyword]
-  if (partner !== undefined && typeof value[partner] === 'number')
+  const other = OTHER_BOUNDS[keyword]
+  if (other !== undefined && typeof value[other] === 'number')
     return 'a value within the former bound is refused, such as {value}'
+  // Texts of a pattern are often those of an example: a changed one stays a warning.
+  if (keyword === 'pattern') return null
   return proofs.areApart(pair) ? 'every value that was admitted is refused, such as {value}' : null
 }

@@ -54,14 +54,14 @@ const STATED: Readonly<Record<string, Row>> = {
     after: { type: 'string', maxLength: 2 },
     rule: 'max-length-set',
   },
-  'every text, by another pattern': {
+}
+
+const NOT_STATED: Readonly<Record<string, Row>> = {
+  'a pattern without texts of the former one': {
     before: { type: 'string', pattern: '^a' },
     after: { type: 'string', pattern: '^b' },
     rule: 'pattern-changed',
   },
-}
-
-const NOT_STATED: Readonly<Record<string, Row>> = {
   'a first length': { before: { type: 'string' }, after: { type: 'string', maxLength: 1 }, rule: 'max-length-set' },
   'a first maximum beside a minimum': {
     before: { type: 'number', minimum: 1 },
