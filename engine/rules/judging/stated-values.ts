@@ -2,17 +2,18 @@
  * Values that a contract stated, and that a first bound or another pattern refuses. Such a change is a warning, because
  * documents often state late what servers always did. That is no reason where the contract said that it takes the value.
  */
+import { lookupTable } from '../../common/lookup-table.ts'
 import type { SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import type { UseProofs } from './schema-proofs.ts'
 
 /** The keyword that bounds the same side of a number. */
-const OTHER_BOUNDS: Readonly<Record<string, string>> = {
+const OTHER_BOUNDS: Readonly<Record<string, string>> = lookupTable({
   maximum: 'exclusiveMaximum',
   exclusiveMaximum: 'maximum',
   minimum: 'exclusiveMinimum',
   exclusiveMinimum: 'minimum',
-}
+})
 
 /** What is refused, in words, with `{value}`; null where nothing shows that the contract stated it. */
 export function refusedStatement({ keyword }: SchemaDelta, pair: SchemaPair, proofs: UseProofs): string | null {
