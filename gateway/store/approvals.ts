@@ -57,7 +57,7 @@ export interface ApprovalRow extends Omit<ApprovalOpening, 'requester'> {
   readonly requesters: readonly string[]
   readonly result: ApprovalDecision | null
   /**
-   * The grants that count, each of another person, with the groups for which they count. A grant that is over is only among the steps.
+   * The grants that count, each of another person, with the groups for which they count. The steps name those that ended too.
    */
   readonly grants: readonly Grant[]
   /** Set once the gateway has seen that its time, or that of its grant, passed; from then on no clock makes it valid again. */
