@@ -7,6 +7,7 @@ import { isRecord, memberOf, pointerOf, ROOT, stepInto, type JsonRecord, type Lo
 import type { SourceDocument } from './document.ts'
 import type { Locate } from './positions.ts'
 import { firstAt, unreadableAt } from './unreadable.ts'
+import type { ToolValue } from './mcp-parts.ts'
 
 /** The lists of a manifest, and the identifying member of their items. MCP allows each name once within its list. */
 export const MCP_LISTS = {
@@ -34,6 +35,7 @@ export interface McpManifest {
   /** True if the manifest records a session start, so that absent members are not offered. */
   readonly isWhole: boolean
   readonly protocolVersion: string | null
+  readonly results: ToolValue
   readonly locate: Locate
 }
 
@@ -95,8 +97,18 @@ export function readMcpManifest({ root, locate }: SourceDocument): Result<McpMan
     session,
     isWhole,
     protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : null,
+    results: isWithoutSessions(session.value) ? 'any' : 'object',
     locate,
   })
+}
+
+const FIRST_WITHOUT_SESSIONS = '2026-07-28'
+
+/** Whether only clients of MCP 2026-07-28 and later read the manifest: its answers have members that earlier ones do not. */
+function isWithoutSessions({ protocolVersion, supportedVersions, resultType, ttlMs }: JsonRecord): boolean {
+  if (typeof protocolVersion === 'string') return protocolVersion >= FIRST_WITHOUT_SESSIONS
+  if (!Array.isArray(supportedVersions)) return typeof resultType === 'string' || typeof ttlMs === 'number'
+  return supportedVersions.every((version) => typeof version === 'string' && version >= FIRST_WITHOUT_SESSIONS)
 }
 
 function unwrapManifest(root: unknown): Unwrapped | null {

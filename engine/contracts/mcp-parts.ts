@@ -94,11 +94,15 @@ function schemaParts(draft: string | null): PartTable {
 const ANY_SCHEMA_PARTS = schemaParts(null)
 const SCHEMA_PARTS: ReadonlyMap<string, PartTable> = new Map(DRAFTS.map((draft) => [draft, schemaParts(draft)]))
 
+/** What the schema of a tool describes: an object, or any value. */
+export type ToolValue = 'object' | 'any'
+
 /** By pointer within the schema of a tool. @param draft whose forms of keywords alone are taken; null: those of all */
 export function malformedToolSchema(
   located: Located,
   { resolve }: Pick<SchemaSource, 'resolve'>,
-  draft: string | null = null,
+  { draft = null, value }: { readonly draft?: string | null; readonly value: ToolValue },
 ): ReadonlyMap<string, MalformedPart> {
-  return malformedParts(SCHEMA_PARTS.get(draft ?? '') ?? ANY_SCHEMA_PARTS, { located, kind: 'tool schema', resolve })
+  const kind = value === 'object' ? 'tool schema' : 'schema'
+  return malformedParts(SCHEMA_PARTS.get(draft ?? '') ?? ANY_SCHEMA_PARTS, { located, kind, resolve })
 }

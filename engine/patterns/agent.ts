@@ -44,9 +44,9 @@ export const AGENT_PATTERNS: readonly AgentPattern[] = [
   },
   {
     name: 'TOOL_REMOVED',
-    ruleId: 'agent.tool-removed.v1',
+    ruleId: 'agent.tool-removed.v2',
     meaning: 'A tool that the agent may rest on is not there under its name.',
-    matches: ({ rule }) => rule === 'mcp-tool-removed' || rule === 'mcp-tool-renamed',
+    matches: ({ rule }) => /^mcp-tool-(?:removed|renamed|hidden-from-models)$/.test(rule),
   },
   {
     name: 'TOOL_RESULT_SHAPE_DRIFT',

@@ -46,7 +46,7 @@ export function compareAgentTools(
     locate: { base: base.locate, head: head.locate },
     sourceOf: { base: base.sourceOf, head: head.sourceOf },
   })
-  const walk = mcpWalk(report, new Set(head.items.keys()))
+  const walk = mcpWalk(report, { tools: new Set(head.items.keys()), results: 'any' })
   const examined = compareTools(base.items, head.items, walk, (baseNode, headNode, own) => {
     const settings = { base: base.settings.get(headNode.name), head: head.settings.get(headNode.name) }
     compareToolSettings(settings, (change) => reportChange(change, { baseNode, headNode }, own))

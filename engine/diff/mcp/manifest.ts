@@ -25,6 +25,7 @@ const NOTHING: McpManifest = {
   lists: { tools: NO_ITEMS, prompts: NO_ITEMS, resources: NO_ITEMS, resourceTemplates: NO_ITEMS },
   session: { value: {}, at: ROOT, document: '' },
   isWhole: false,
+  results: 'object',
   protocolVersion: null,
   locate: () => null,
 }
@@ -41,7 +42,7 @@ export function compareMcpManifests(
   const { base, head } = sides.value
   const locate = { base: base.locate, head: head.locate }
   const report: McpReport = new Report({ ...judgeById(MCP_RULES), levels: options.levels, sha256, locate })
-  const walk = mcpWalk(report, new Set(head.lists.tools?.keys()))
+  const walk = mcpWalk(report, { tools: new Set(head.lists.tools?.keys()), results: head.results })
   const examined = compareLists(base, head, walk)
   compareSession(base, head, walk)
   return ok({

@@ -11,6 +11,8 @@ import { isRecord, pointerOf, type JsonRecord, type Located } from '../../schema
 import type { McpWalk } from './walk.ts'
 import { compareToolSecurity, SECURITY_SCHEMES, valueAt } from './security.ts'
 import { keysOfBoth } from '../match.ts'
+import { compareHeaderArguments } from './header-arguments.ts'
+import { compareVisibility } from './visibility.ts'
 
 /** The owner of the compared members. */
 interface MemberHolder {
@@ -36,6 +38,8 @@ const OF_OFFERS: ReadonlySet<string> = new Set(['arguments', 'mimeType', 'annota
 export function compareToolMembers(before: McpItem, after: McpItem, walk: McpWalk): void {
   const holder: MemberHolder = { before, after, subject: '', walk }
   compareToolSecurity(before, after, walk)
+  compareHeaderArguments(before, after, walk)
+  compareVisibility(before, after, walk)
   compareIcons(holder)
   compareOthers(holder, ['_meta'], 'mcp-meta-changed', (name) => name === SECURITY_SCHEMES)
   compareOthers(holder, [], 'mcp-member-changed', (name) => ELSEWHERE.has(name) || OF_TOOLS.has(name))
@@ -48,10 +52,15 @@ export function compareOfferMembers(before: McpItem, after: McpItem, subject: st
   // Clients request prompts by name, so prompts are matched by name.
   if (before.value['name'] !== after.value['name']) reportMember(holder, 'mcp-resource-name-changed', ['name'])
   const [base, head] = [recordAt(before, 'annotations'), recordAt(after, 'annotations')]
-  if (!isEqual(base['audience'], head['audience']))
+  if (!isEqual(sortedRoles(base['audience']), sortedRoles(head['audience'])))
     reportMember(holder, 'mcp-resource-audience-changed', ['annotations', 'audience'])
   compareOthers(holder, ['annotations'], 'mcp-resource-annotation-changed', isReportedOrContent)
   compareOthers(holder, [], 'mcp-member-changed', (name) => ELSEWHERE.has(name) || OF_OFFERS.has(name))
+}
+
+/** The audience is a set. What is malformed stays as it is. */
+function sortedRoles(audience: unknown): unknown {
+  return Array.isArray(audience) ? audience.toSorted((one, other) => byCodeUnit(String(one), String(other))) : audience
 }
 
 function isReportedOrContent(annotation: string): boolean {

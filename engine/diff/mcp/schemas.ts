@@ -3,7 +3,7 @@ import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { Addresses } from '../../contracts/addresses.ts'
 import { dialectOfDraft, draftOf } from '../../contracts/schema-keywords.ts'
 import { withKnownKeywords } from '../../contracts/schema-drafts.ts'
-import { malformedToolSchema } from '../../contracts/mcp-parts.ts'
+import { malformedToolSchema, type ToolValue } from '../../contracts/mcp-parts.ts'
 import { withPlainSchemaReferences } from '../../contracts/plain-references.ts'
 import { NO_FILES } from '../../contracts/documents.ts'
 import { readInPlace } from '../../contracts/misplaced-references.ts'
@@ -64,15 +64,18 @@ export function reportMalformedSchemas(before: McpItem | null, after: McpItem, w
   for (const member of ['inputSchema', 'outputSchema'] as const) {
     const [base, head] = [before && memberOf(before, member), memberOf(after, member)]
     const isOtherDraft = base !== null && head !== null && toolDraft(base) !== toolDraft(head)
-    addMalformed(malformedIn(base, isOtherDraft), malformedIn(head, isOtherDraft), `/${member}`, walk)
+    const value = member === 'inputSchema' ? 'object' : walk.results
+    const [was, is] = [malformedIn(base, value, isOtherDraft), malformedIn(head, value, isOtherDraft)]
+    addMalformed(was, is, `/${member}`, walk)
   }
 }
 
 /** @param isStrict takes only the forms of keywords that the draft of the schema has */
-function malformedIn(schema: Located | null, isStrict: boolean): ToolSchema['malformed'] {
+function malformedIn(schema: Located | null, value: ToolValue, isStrict: boolean): ToolSchema['malformed'] {
   if (schema === null) return new Map()
   const { root, source, malformed } = toolSchema(schema)
-  return isStrict ? malformedToolSchema(root, source, toolDraft(schema)) : malformed
+  if (value === 'object' && !isStrict) return malformed
+  return malformedToolSchema(root, source, { value, draft: isStrict ? toolDraft(schema) : null })
 }
 
 /** Only values matter for tools: their schemas have no life cycle. */
@@ -130,7 +133,7 @@ function toolSchema(written: Located, isStrict = false): ToolSchema {
     const addresses = (): Addresses => (read ??= new Addresses(root))
     const resolve = (reference: string, from: Located): Located | null =>
       addresses().find(reference, from) ?? resolveWithin(root, reference)
-    const malformed = malformedToolSchema(root, { resolve })
+    const malformed = malformedToolSchema(root, { resolve }, { value: 'object' })
     return { root, source: { dialect: dialectOfDraft(draft), resolve }, addresses, malformed, resolve }
   })
 }

@@ -1,5 +1,6 @@
 /** How the walkers of an MCP manifest report changes: each at its tool, prompt or resource. */
 import { brief, type Offer } from '../../model/finding.ts'
+import type { ToolValue } from '../../contracts/mcp-parts.ts'
 import type { MalformedPart } from '../../contracts/malformed-parts.ts'
 import type { AgentToolRuleId } from '../../rules/agent-tools/rows.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
@@ -38,6 +39,8 @@ export interface McpWalk {
   readonly tool: string | null
   /** Names of the tools in the head. References to them in texts are weighed. */
   readonly tools: ReadonlySet<string>
+  /** What tools may return as a structured result. Before MCP 2026-07-28: objects only. */
+  readonly results: ToolValue
   readonly add: (change: McpChange) => void
   readonly addSchemas: (schemas: ToolSchemas, comparison: SchemaComparison) => void
   /** The same walk for one tool, or for one prompt, resource or template. */
@@ -55,11 +58,16 @@ interface WalkOwner {
 
 const SERVER: WalkOwner = { tool: null, offer: null }
 
-export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, owner: WalkOwner = SERVER): McpWalk {
+export function mcpWalk(
+  report: McpReport,
+  offered: Pick<McpWalk, 'tools' | 'results'>,
+  owner: WalkOwner = SERVER,
+): McpWalk {
   const { tool } = owner
   return {
     tool,
-    tools,
+    tools: offered.tools,
+    results: offered.results,
     add: ({ name, form, detail, before = null, after = null, ...change }) =>
       report.add({
         ...change,
@@ -79,8 +87,8 @@ export function mcpWalk(report: McpReport, tools: ReadonlySet<string>, owner: Wa
         },
         comparison,
       ),
-    ofTool: (name) => mcpWalk(report, tools, { tool: name, offer: null }),
-    ofOffer: (offer) => mcpWalk(report, tools, { tool: null, offer }),
+    ofTool: (name) => mcpWalk(report, offered, { tool: name, offer: null }),
+    ofOffer: (offer) => mcpWalk(report, offered, { tool: null, offer }),
   }
 }
 
