@@ -8,6 +8,7 @@ import {
   VERCEL_MEMBER_FORM,
   type ToolForm,
 } from './vendor-formats.ts'
+import { geminiName } from './gemini.ts'
 
 /** One tool of a document, not yet read. */
 export interface ToolEntry {
@@ -88,7 +89,8 @@ function declared(holder: Located): readonly ToolEntry[] {
     if (held === null) return []
     if (DECLARATIONS.has(key))
       return locatedItems(held).map((located) => ({ located, form: geminiFormOf(located), key: null, namespace: null }))
-    return GEMINI_HOSTED_MEMBER.test(key) ? [{ located: held, form: GEMINI_HOSTED_FORM, key, namespace: null }] : []
+    if (!GEMINI_HOSTED_MEMBER.test(key)) return []
+    return [{ located: held, form: GEMINI_HOSTED_FORM, key: geminiName(key), namespace: null }]
   })
 }
 

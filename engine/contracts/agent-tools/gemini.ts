@@ -45,3 +45,15 @@ function plainGeminiMember(name: string, value: unknown): unknown {
   }
   return name === 'items' || name === 'anyOf' ? plainGeminiSchema(value) : value
 }
+
+/** The name of a member in one form: protobuf JSON takes `google_search` and `googleSearch` alike. */
+export function geminiName(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** Settings with the names of their members in one form. */
+export function plainGeminiSettings(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainGeminiSettings)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [geminiName(name), plainGeminiSettings(part)]))
+}

@@ -11,7 +11,9 @@ import { firstAt, unreadableAt } from '../unreadable.ts'
 import { toolEntries, type ToolEntry } from './entries.ts'
 import type { ToolForm, ToolKind } from './vendor-formats.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
-import { plainGeminiSchema } from './gemini.ts'
+import { geminiName, plainGeminiSchema, plainGeminiSettings } from './gemini.ts'
+import { plainFormat, plainSetting } from './settings.ts'
+import { refusedPart } from './strict-schemas.ts'
 
 /** Python type names that some providers use. Other names are kept, so that a change of one is reported. */
 const TYPES: Readonly<Record<string, string>> = lookupTable({
@@ -186,52 +188,31 @@ function toolSettings(tool: Located, form: ToolForm, schema: unknown): ToolSetti
   for (const name of Object.keys(owner)) {
     if (kind === 'hosted' ? isNamespace === true || IDENTITY.has(name) : !CALLING.has(name)) continue
     const member = memberOf(tool, name)
-    // A flag that is false is the same as an absent one.
-    if (member !== null && member.value !== false) members.set(name, member)
+    const stated = form.isGemini === true ? plainGeminiSettings(member?.value) : member?.value
+    const value = name === EXAMPLES ? stated : plainSetting(name, stated)
+    if (member !== null && value !== null)
+      members.set(form.isGemini === true ? geminiName(name) : name, { ...member, value })
   }
-  const format = kind === 'custom' ? partAt(tool, parts.format ?? []) : null
+  const format = kind === 'custom' ? plainFormat(partAt(tool, parts.format ?? [])) : null
   const strict = partAt(tool, parts.strict ?? [])
   const isStrict = strict === null ? form.isStrictByDefault === true : strict.value === true
-  const refusedAt = strict?.value === true ? refusedObject(schema, form.strictObjects, '') : null
+  const refusedAt =
+    strict?.value === true && form.strictSchema !== undefined ? refusedPart(schema, form.strictSchema) : null
   return { kind, type, strict, isStrict, refusedAt, format, members }
-}
-
-const NAMED_SCHEMAS = ['properties', '$defs', 'definitions']
-const LISTED_SCHEMAS = ['anyOf', 'allOf', 'oneOf', 'items']
-
-/** The first object that is not closed, or has a property that need not be given, by its path. The reader bounds the depth. */
-function refusedObject(schema: unknown, demand: ToolForm['strictObjects'], path: string): string | null {
-  if (demand === undefined || !isRecord(schema)) return null
-  const { type, properties, required, additionalProperties } = schema
-  const isObject = type === 'object' || (Array.isArray(type) && type.includes('object')) || isRecord(properties)
-  const names = isRecord(properties) ? Object.keys(properties) : []
-  const isOptional = (name: string): boolean => !Array.isArray(required) || !required.includes(name)
-  if (isObject && additionalProperties !== false) return `${path}/additionalProperties`
-  if (isObject && demand === 'closed and required' && names.some(isOptional)) return `${path}/required`
-  const parts = [
-    ...NAMED_SCHEMAS.flatMap((name) =>
-      isRecord(schema[name])
-        ? Object.entries(schema[name]).map(([key, part]) => [`${name}/${key}`, part] as const)
-        : [],
-    ),
-    ...LISTED_SCHEMAS.flatMap((name) =>
-      [schema[name]].flat().map((part, index) => [`${name}/${index}`, part] as const),
-    ),
-  ]
-  for (const [step, part] of parts) {
-    const found = refusedObject(part, demand, `${path}/${step}`)
-    if (found !== null) return found
-  }
-  return null
 }
 
 const EXAMPLES = 'input_examples'
 
-/** Members of a tool that decide when it is visible, who calls it, and how its result is used. */
+/** Members of a tool that decide when it is visible, who calls it, whether a person is asked, and how its result is used. */
 const CALLING: ReadonlySet<string> = new Set([
   'allowed_callers',
   'behavior',
   'defer_loading',
+  'eager_input_streaming',
+  'needsApproval',
+  'needs_approval',
+  'requireConfirmation',
+  'require_confirmation',
   'return_direct',
   EXAMPLES,
 ])

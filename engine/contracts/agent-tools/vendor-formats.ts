@@ -25,8 +25,8 @@ export interface ToolForm {
     readonly strict?: readonly (readonly string[])[]
     readonly format?: readonly (readonly string[])[]
   }
-  /** What the provider demands of the objects of a strict tool. It refuses a request with any other. */
-  readonly strictObjects?: 'closed' | 'closed and required'
+  /** What the provider demands of the schema of a strict tool. It refuses a request with any other. */
+  readonly strictSchema?: StrictSchema
   /** True if tools are strict unless they state that they are not. The provider then closes their objects itself. */
   readonly isStrictByDefault?: true
   /** True if schemas use Gemini's form of OpenAPI. */
@@ -35,6 +35,31 @@ export interface ToolForm {
   readonly isSchema?: true
   /** True if the item contains further tools, whose called names include its name. */
   readonly isNamespace?: true
+}
+
+/** Every provider demands that objects exclude further properties. */
+export interface StrictSchema {
+  /** True if an object has to require all of its properties, and the whole schema has to be a plain object. */
+  readonly isOfRequired: boolean
+  readonly refusedKeywords: ReadonlySet<string>
+}
+
+/** Structured Outputs of OpenAI, as its own library checks them before a request. */
+const OPENAI_STRICT: StrictSchema = {
+  isOfRequired: true,
+  refusedKeywords: new Set(
+    `allOf oneOf not if then else contains minContains maxContains prefixItems uniqueItems unevaluatedItems
+    propertyNames patternProperties minProperties maxProperties unevaluatedProperties
+    dependencies dependentRequired dependentSchemas`.split(/\s+/),
+  ),
+}
+
+/** Structured outputs of Claude, also at Amazon Bedrock: no bounds of numbers, texts and lists. */
+const CLAUDE_STRICT: StrictSchema = {
+  isOfRequired: false,
+  refusedKeywords: new Set(
+    'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength maxItems uniqueItems'.split(' '),
+  ),
 }
 
 const NAMED = { name: [['name']], description: [['description']] } as const
@@ -66,7 +91,7 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     isOf: ({ type, function: callable }) =>
       (type === 'function' || type === undefined) && isRecord(callable) && isNonEmptyText(callable['name']),
     parts: { ...NESTED, inputSchema: [['function', 'parameters']], strict: [['function', 'strict']] },
-    strictObjects: 'closed and required',
+    strictSchema: OPENAI_STRICT,
   },
   {
     name: 'openai-chat',
@@ -90,7 +115,7 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     kind: 'function',
     isOf: ({ type, name }) => type === 'function' && isNonEmptyText(name),
     parts: { ...NAMED, inputSchema: [['parameters']], strict: [['strict']] },
-    strictObjects: 'closed and required',
+    strictSchema: OPENAI_STRICT,
     isStrictByDefault: true,
   },
   {
@@ -98,7 +123,7 @@ export const TOOL_FORMS: readonly ToolForm[] = [
     kind: 'function',
     isOf: ({ name, input_schema: schema }) => isNonEmptyText(name) && isRecord(schema),
     parts: { ...NAMED, inputSchema: [['input_schema']], strict: [['strict']] },
-    strictObjects: 'closed',
+    strictSchema: CLAUDE_STRICT,
   },
   {
     name: 'openai-responses',
@@ -128,6 +153,7 @@ export const TOOL_FORMS: readonly ToolForm[] = [
       ],
       strict: [['toolSpec', 'strict']],
     },
+    strictSchema: CLAUDE_STRICT,
   },
   {
     name: 'bedrock',
@@ -228,6 +254,7 @@ export const GEMINI_HOSTED_FORM: ToolForm = {
   kind: 'hosted',
   isOf: () => true,
   parts: { name: [], description: [], inputSchema: [] },
+  isGemini: true,
 }
 
 /** A member of the Vercel AI SDK's tool record. Its key is the name. */

@@ -37,8 +37,8 @@ const ROWS = {
     kind: 'settings',
     action: 'changed',
     effect: 'may-widen',
-    sentence: 'the setting `{name}` of the hosted tool changed from {before} to {after}',
-    why: 'Settings decide what a hosted tool may reach: which servers, files and domains, and whether a person is asked.',
+    sentence: 'the setting `{name}` of the tool changed from {before} to {after}',
+    why: 'Settings decide who calls a tool, whether a person is asked, and which servers, files and domains it may reach.',
     fix: 'Review what the agent can now reach.',
   },
   'agent-tool-strict-lost': {
@@ -72,7 +72,7 @@ const ROWS = {
     effect: 'narrows',
     sentence: 'the tool is strict, and `{name}` of its schema is not what the provider demands of such a tool',
     why: 'The provider refuses every request with the tool. Each object has to exclude further properties, and at OpenAI to require all of its own.',
-    fix: 'Set additionalProperties to false and list every property in required. A property that may be left out takes null.',
+    fix: 'Set additionalProperties to false and list every property in required. A property that may be left out takes null. Leave out keywords that the provider refuses.',
   },
   'agent-tool-input-format-changed': {
     level: 'breaking',
