@@ -48,3 +48,11 @@ function renamedAddresses(before: readonly string[], after: readonly string[]): 
 export function withoutParameterNames(address: string): string {
   return address.replaceAll(/\{[^{}]*\}/g, '{}')
 }
+
+/** A server address as it is compared: host names have no case (RFC 3986 §3.2.2), and names of variables no meaning. */
+export function plainServerAddress(url: string): string {
+  return withoutParameterNames(url).replace(/^[^/?#]*/, (authority) => {
+    const host = authority.lastIndexOf('@') + 1
+    return authority.slice(0, host) + authority.slice(host).toLowerCase()
+  })
+}

@@ -3,19 +3,25 @@
  * (https://github.com/asyncapi/bindings). Of an unlisted setting only the change is known.
  */
 import { lookupTable } from '../../common/lookup-table.ts'
+import { DESCRIBED, FALLBACKS, UNLIMITED } from './binding-defaults.ts'
 
 /**
  * `destination`: where and how messages are sent or requested. `declaration`: both sides declare it alike or are
  * refused. `encoding`: how the bytes are read. `delivery`: how a message is delivered. `limit`: a larger value permits
- * more. `schema`: a JSON Schema. `upkeep`: only operators of the broker need it.
+ * more. `schema`: a JSON Schema. `channel`: a reference to the channel that messages go to. `upkeep`: only operators of
+ * the broker need it.
  */
-const KINDS = ['destination', 'declaration', 'encoding', 'delivery', 'limit', 'schema', 'upkeep'] as const
+const KINDS = ['destination', 'declaration', 'encoding', 'delivery', 'limit', 'schema', 'channel', 'upkeep'] as const
 export type SettingKind = (typeof KINDS)[number]
 
-interface BindingSetting {
+export interface BindingSetting {
   readonly kind: SettingKind
   /** The default; null if the specification leaves it open. */
   readonly fallback: unknown
+  /** Of a limit: the value for none, beside -1. */
+  readonly unlimited: unknown
+  /** Whether a schema may describe the value. */
+  readonly isDescribed: boolean
 }
 
 type Rows = Readonly<Partial<Record<SettingKind, readonly string[]>>>
@@ -23,7 +29,7 @@ type Rows = Readonly<Partial<Record<SettingKind, readonly string[]>>>
 /** Names of settings below the binding. `*` is every item of a list; a final name covers everything below it. */
 const ROWS: Readonly<Record<string, Rows>> = lookupTable({
   amqp: {
-    destination: ['is', 'exchange.name', 'exchange.vhost', 'queue.name', 'queue.vhost', 'cc', 'bcc', 'replyTo'],
+    destination: ['is', 'name', 'exchange.name', 'exchange.vhost', 'queue.name', 'queue.vhost', 'cc', 'bcc', 'replyTo'],
     // AMQP 0-9-1 §1.7.2.1: a declaration that differs from the existing one fails with precondition-failed.
     declaration: [
       'exchange.type',
@@ -36,6 +42,7 @@ const ROWS: Readonly<Record<string, Rows>> = lookupTable({
     encoding: ['contentEncoding', 'messageType'],
     delivery: ['deliveryMode', 'mandatory', 'ack', 'userId'],
     limit: ['expiration'],
+    channel: ['channel'],
     upkeep: ['priority', 'timestamp'],
   },
   anypointmq: { destination: ['destination', 'destinationType'], schema: ['headers'] },
@@ -139,6 +146,7 @@ const ROWS: Readonly<Record<string, Rows>> = lookupTable({
       'queues.*.receiveMessageWaitTime',
     ],
   },
+  sse: { destination: ['method', 'event'], schema: ['query', 'headers'] },
   ws: { destination: ['method'], schema: ['query', 'headers'] },
 })
 
@@ -146,25 +154,12 @@ const ROWS: Readonly<Record<string, Rows>> = lookupTable({
 const SAME_AS: Readonly<Record<string, string>> = lookupTable({
   'kafka-secure': 'kafka',
   'secure-mqtt': 'mqtt',
+  'ibmmq-secure': 'ibmmq',
   amqps: 'amqp',
   https: 'http',
   mqtt5: 'mqtt',
   mqtts: 'mqtt',
   wss: 'ws',
-})
-
-/** The default of a setting that is the address of its channel. */
-export const CHANNEL_ADDRESS = Symbol('the address of the channel')
-
-const FALLBACKS: Readonly<Record<string, unknown>> = lookupTable({
-  'amqp is': 'routingKey',
-  'kafka topic': CHANNEL_ADDRESS,
-  'amqp exchange.vhost': '/',
-  'amqp queue.vhost': '/',
-  'sqs queue.deliveryDelay': 0,
-  'sqs queue.fifoQueue': false,
-  'sqs queue.messageRetentionPeriod': 345_600,
-  'sqs queue.visibilityTimeout': 30,
 })
 
 const SETTINGS: ReadonlyMap<string, SettingKind> = new Map(
@@ -177,11 +172,12 @@ const SETTINGS: ReadonlyMap<string, SettingKind> = new Map(
 export function settingOf(binding: string, steps: readonly string[]): BindingSetting | null {
   const protocol = SAME_AS[binding] ?? binding
   const names = steps.map((step) => (/^\d+$/.test(step) ? '*' : step))
-  const fallback = FALLBACKS[`${protocol} ${names.join('.')}`] ?? null
+  const name = `${protocol} ${names.join('.')}`
+  const facts = { fallback: FALLBACKS[name] ?? null, unlimited: UNLIMITED[name], isDescribed: DESCRIBED.has(name) }
   for (let length = names.length; length > 0; length -= 1) {
     const kind = SETTINGS.get(`${protocol} ${names.slice(0, length).join('.')}`)
     // A schema setting covers the whole schema.
-    if (kind !== undefined) return kind === 'schema' && length < names.length ? null : { kind, fallback }
+    if (kind !== undefined) return kind === 'schema' && length < names.length ? null : { kind, ...facts }
   }
   return null
 }

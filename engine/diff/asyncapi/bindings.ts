@@ -1,15 +1,15 @@
 /** Compares bindings setting by setting. The table of the protocol gives the meaning of each setting. */
-import { byCodeUnit } from '../../common/code-unit-order.ts'
-import { canonicalJson } from '../../common/hash.ts'
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import { unstatedLanguage } from '../../contracts/asyncapi/messages.ts'
 import { isSameContent } from './content.ts'
-import { CHANNEL_ADDRESS, settingOf, type SettingKind } from './binding-settings.ts'
+import { CHANNEL_ADDRESS, NO_LIMIT } from './binding-defaults.ts'
+import { settingOf, type BindingSetting, type SettingKind } from './binding-settings.ts'
+import { isHolder, limitOf, sideBySide, sortedSet, withoutTexts, type LocatedRecord } from './binding-values.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD, type SitePair } from '../../schema/sites.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { Pairs } from '../../schema/inclusion/pair-map.ts'
-import { isRecord, memberOf, recordOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, recordOf, stepInto, type Located } from '../../schema/located.ts'
 import { type AsyncWalk, followed, memberIn } from './walk.ts'
 import { keysOfBoth } from '../match.ts'
 
@@ -54,7 +54,14 @@ export function compareBindings(walk: AsyncWalk, pair: BindingPair): void {
 /** Whether a binding only states what is so without it. */
 function statesDefaults(binding: Located | null, protocol: string, { address }: BindingPair): boolean {
   const settings = Object.entries(recordOf(bindingSettings(binding)))
-  return settings.length > 0 && settings.every(([name, value]) => isEqual(value, fallbackOf(protocol, [name], address)))
+  return settings.every(([name, value]) =>
+    isDefault(value, fallbackOf(protocol, [name], address), settingOf(protocol, [name])),
+  )
+}
+
+function isDefault(value: unknown, fallback: unknown, setting: BindingSetting | null): boolean {
+  if (fallback === NO_LIMIT) return limitOf(value, setting?.unlimited) === Number.POSITIVE_INFINITY
+  return isEqual(value, fallback)
 }
 
 /** The default of a setting. The topic of a channel is its address. */
@@ -77,10 +84,8 @@ function reportWhole(
   walk.add({ rule: 'asyncapi-binding-changed', subject, name, side, located, ...values })
 }
 
-type LocatedRecord = Located & { readonly value: JsonRecord }
-
 /** Rules of the kinds that report only that a value changed. */
-const CHANGED: Readonly<Record<Exclude<SettingKind, 'schema' | 'limit'>, AsyncApiRuleId>> = {
+const CHANGED: Readonly<Record<Exclude<SettingKind, 'schema' | 'limit' | 'channel'>, AsyncApiRuleId>> = {
   destination: 'asyncapi-binding-destination-changed',
   declaration: 'asyncapi-binding-declaration-changed',
   encoding: 'asyncapi-binding-encoding-changed',
@@ -142,21 +147,27 @@ class BindingComparison {
     const setting = settingOf(this.#protocol, steps)
     if (setting?.kind === 'schema' && statesNoLanguage(before) && statesNoLanguage(after))
       this.#schema(steps, before, after)
-    else if (isHolder(before) && isHolder(after)) this.#members(steps, withRecordValue(before), withRecordValue(after))
-    else this.#value(steps, before, after, setting?.kind ?? null)
+    else if (setting?.kind === 'channel') this.#channel(steps, addressOf(before), addressOf(after), setting)
+    else if (setting?.isDescribed === true && [before, after].some((one) => isRecord(one?.value))) {
+      if (!isEqual(withoutTexts(before?.value), withoutTexts(after?.value))) this.#value(steps, before, after, setting)
+    } else if (isHolder(before) && isHolder(after)) this.#members(steps, ...sideBySide(before, after))
+    else this.#value(steps, before, after, setting)
   }
 
-  #value(steps: readonly string[], held: Located | null, head: Located | null, kind: SettingKind | null): void {
-    const fallback = settingOf(this.#protocol, steps)?.fallback ?? null
+  #channel(steps: readonly string[], before: Located | null, after: Located | null, setting: BindingSetting): void {
+    if (!isEqual(before?.value ?? null, after?.value ?? null)) this.#value(steps, before, after, setting)
+  }
+
+  #value(steps: readonly string[], held: Located | null, head: Located | null, setting: BindingSetting | null): void {
     const address = fallbackOf(this.#protocol, steps, this.#pair.address)
     const isOtherOrder = !isEqual(held?.value ?? null, head?.value ?? null)
     if (isOtherOrder && isEqual(sortedSet(held?.value ?? address), sortedSet(head?.value ?? address))) return
     // Another topic than the address may have been in force before it was named.
-    const stated = fallback === CHANNEL_ADDRESS ? null : fallback
+    const stated = typeof setting?.fallback === 'symbol' ? null : (setting?.fallback ?? null)
     const [before, after] = [held?.value ?? stated, head?.value ?? stated]
-    const rule = settingRule(kind, before, after)
+    const rule = settingRule(setting, before, after)
     const located = head ?? held
-    if (located === null) return
+    if (located === null || rule === null) return
     const isWhole = rule === 'asyncapi-binding-changed'
     const name = isWhole ? this.#protocol : `${this.#protocol} ${steps.join('.')}`
     const subject = `${this.#pair.of} ${this.#protocol} ${steps.join('.')}`
@@ -179,30 +190,29 @@ function statesNoLanguage(located: Located | null): boolean {
   return located === null || unstatedLanguage(located.value) === null
 }
 
-/** The lists of the binding specifications are sets: topics, policies, regions. */
-function sortedSet(value: unknown): unknown {
-  return Array.isArray(value) ? value.map((item: unknown) => canonicalJson(item)).sort(byCodeUnit) : value
+/** The channel that a reference leads to, by its address. */
+function addressOf(channel: Located | null): Located | null {
+  const stated = channel === null ? null : memberOf(channel, 'address')
+  return stated ?? channel
 }
 
-function settingRule(kind: SettingKind | null, before: unknown, after: unknown): AsyncApiRuleId {
-  if (kind === null || kind === 'schema') return 'asyncapi-binding-changed'
-  if (kind === 'limit') return limitRule(before, after)
+/** Null: both sides state the same limit. */
+function settingRule(setting: BindingSetting | null, before: unknown, after: unknown): AsyncApiRuleId | null {
+  const kind = setting?.kind === 'channel' ? 'destination' : (setting?.kind ?? null)
+  if (setting === null || kind === null || kind === 'schema') return 'asyncapi-binding-changed'
+  if (kind === 'limit') return limitRule(setting, before, after)
   const isOpen = before === null || after === null
   return isOpen && KNOWN_BY_VALUE.has(kind) ? 'asyncapi-binding-changed' : CHANGED[kind]
 }
 
-/** No limit admits every value. Brokers write -1 for no limit. */
-function limitRule(before: unknown, after: unknown): AsyncApiRuleId {
-  const [base, head] = [limitOf(before), limitOf(after)]
+/** Without a limit, what is in force is the default of the protocol, or what the broker is set to. */
+function limitRule({ fallback, unlimited }: BindingSetting, before: unknown, after: unknown): AsyncApiRuleId | null {
+  const numberOf = (value: unknown): number | null =>
+    value === null && fallback === NO_LIMIT ? Number.POSITIVE_INFINITY : limitOf(value, unlimited)
+  const [base, head] = [numberOf(before), numberOf(after)]
   if (base === null || head === null) return 'asyncapi-binding-delivery-changed'
+  if (base === head) return null
   return head < base ? 'asyncapi-binding-limit-lowered' : 'asyncapi-binding-limit-raised'
-}
-
-/** Some protocols write the limit as text: a duration in seconds with its unit. */
-function limitOf(value: unknown): number | null {
-  if (value === null || value === -1) return Number.POSITIVE_INFINITY
-  if (typeof value === 'string' && /^\d+(?:\.\d+)?s?$/.test(value)) return Number.parseFloat(value)
-  return typeof value === 'number' ? value : null
 }
 
 function sitesOf(steps: readonly string[], action: AsyncAction): SitePair {
@@ -213,19 +223,6 @@ function sitesOf(steps: readonly string[], action: AsyncAction): SitePair {
 
 function anything({ at, document }: Located, steps: readonly string[]): Located {
   return { value: {}, at: steps.reduce(stepInto, at), document }
-}
-
-/** An object, or a list of objects: its parts are reported one by one. */
-function isHolder(located: Located | null): located is Located {
-  const value: unknown = located?.value
-  return isRecord(value) || (Array.isArray(value) && value.length > 0 && value.every((item) => isRecord(item)))
-}
-
-/** The items of a list by index. */
-function withRecordValue(located: Located): LocatedRecord {
-  const { value } = located
-  const entries: readonly unknown[] = Array.isArray(value) ? value : []
-  return { ...located, value: isRecord(value) ? value : Object.fromEntries(entries.entries()) }
 }
 
 function withoutVersion(binding: Located | null): Located | null {

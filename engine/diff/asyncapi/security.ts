@@ -152,13 +152,22 @@ function firstFound(apis: readonly AsyncApi[], find: (api: AsyncApi) => Located 
 
 const KIND_MEMBERS = ['type', 'scheme', 'in', 'name']
 
+/** Authentication schemes and header names (RFC 9110 §11.1 and §5.1). */
+function hasNoCase(scheme: JsonRecord, member: string): boolean {
+  return member === 'scheme' || (member === 'name' && scheme['in'] === 'header')
+}
+
 /** Schemes are matched by content: 3.x may inline what 2.x named. Those without content are matched by name. */
 function schemeCredential(
   scheme: Located | null,
   required: { readonly name: string; readonly scopes: unknown },
 ): Credential {
   const value: JsonRecord = isRecord(scheme?.value) ? scheme.value : {}
-  const reported = KIND_MEMBERS.flatMap((member) => (typeof value[member] === 'string' ? [value[member]] : []))
+  const reported = KIND_MEMBERS.flatMap((member) => {
+    const stated = value[member]
+    if (typeof stated !== 'string') return []
+    return [hasNoCase(value, member) ? stated.toLowerCase() : stated]
+  })
   return {
     scheme: reported.length === 0 ? required.name : '',
     kind: reported.length === 0 ? UNDEFINED_KIND : reported.join(' '),

@@ -3,7 +3,7 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { AsyncChannel, AsyncServer } from '../../contracts/asyncapi/contract.ts'
 import { isRecord } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
-import { parameterNames, withoutParameterNames } from './addresses.ts'
+import { parameterNames, plainServerAddress } from './addresses.ts'
 import { type AsyncWalk, followed, memberIn } from './walk.ts'
 
 /** By name. The name is not part of an address, so a server with the same address and protocol is the same server. */
@@ -11,7 +11,7 @@ export function matchServers({ base, head }: Pick<AsyncWalk, 'base' | 'head'>): 
   const inOrder = (servers: typeof base.servers): readonly AsyncServer[] =>
     [...servers.values()].toSorted((one, other) => byCodeUnit(one.name, other.name))
   const byName = matchByKey(inOrder(base.servers), inOrder(head.servers), ({ name }) => name)
-  return matchRest(byName, ({ url, protocol }) => `${protocol} ${withoutParameterNames(url)}`)
+  return matchRest(byName, ({ url, protocol }) => `${protocol} ${plainServerAddress(url)}`)
 }
 
 /** Whether every one of the values is among the others; null is any value. */
@@ -26,8 +26,7 @@ export function compareVariables(walk: AsyncWalk, base: AsyncServer, head: Async
     const name = names[index] ?? baseName
     const held = followed(memberIn(base.variables, baseName), walk.base)
     const defined = followed(memberIn(head.variables, name), walk.head)
-    if (held === null) continue
-    const [before, after] = [serverVariable(held.value), serverVariable(defined?.value)]
+    const [before, after] = [serverVariable(held?.value), serverVariable(defined?.value)]
     const located = defined ?? head.located
     const place = { subject: `${of} variable ${name}`, name, side: 'head', located } as const
     const values = { before: before.values, after: after.values }
@@ -36,7 +35,8 @@ export function compareVariables(walk: AsyncWalk, base: AsyncServer, head: Async
     } else if (!isSubset(after.values, before.values)) {
       walk.add({ ...place, rule: 'asyncapi-server-variable-widened', ...values })
     }
-    if (before.fallback !== after.fallback) {
+    // Without a definition clients had to state a value.
+    if (held !== null && before.fallback !== after.fallback) {
       const change = { before: before.fallback, after: after.fallback }
       walk.add({ ...place, rule: 'asyncapi-server-variable-default-changed', ...change })
     }

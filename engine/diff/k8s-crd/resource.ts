@@ -194,7 +194,7 @@ export function compareVersionParts(before: CrdVersion, after: CrdVersion, add: 
 
 function compareSubresources(before: CrdVersion, after: CrdVersion, add: AddCrdChange): void {
   for (const member of ['status', 'scale'] as const) {
-    const [base, head] = [before.subresources, after.subresources].map((owner) => owner && memberOf(owner, member))
+    const [base, head] = [subresource(before, member), subresource(after, member)]
     if (base && !head) {
       const rule = `crd-${member}-subresource-removed` as const
       add({ rule, subject: member, side: 'base', located: base, before: base.value })
@@ -206,6 +206,12 @@ function compareSubresources(before: CrdVersion, after: CrdVersion, add: AddCrdC
       add({ rule: 'crd-scale-subresource-changed', subject: member, side: 'head', located: head, ...values })
     }
   }
+}
+
+/** The API server reads null as an absent member. */
+function subresource({ subresources }: CrdVersion, member: 'status' | 'scale'): Located | null {
+  const held = subresources === null ? null : memberOf(subresources, member)
+  return held === null || held.value === null ? null : held
 }
 
 function compareKeyed(

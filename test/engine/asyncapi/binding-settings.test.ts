@@ -70,6 +70,11 @@ const SETTINGS: readonly SettingRow[] = [
   ['message', 'mqtt', 'correlationData', 'schema'],
   ['message', 'mqtt', 'contentType', 'encoding', 'a', 'b'],
   ['message', 'mqtt', 'responseTopic', 'destination', 'a', 'b'],
+  ['channel', 'amqp', 'name', 'destination', 'a', 'b'],
+  ['channel', 'sse', 'method', 'destination', 'GET', 'POST'],
+  ['channel', 'sse', 'query', 'schema'],
+  ['channel', 'sse', 'headers', 'schema'],
+  ['message', 'sse', 'event', 'destination', 'a', 'b'],
   ['channel', 'ws', 'method', 'destination', 'GET', 'POST'],
   ['channel', 'ws', 'query', 'schema'],
   ['channel', 'ws', 'headers', 'schema'],
@@ -247,14 +252,49 @@ const LEVELS: Readonly<Record<Kind, Levels>> = {
   declaration: ['breaking', 'breaking', 'dangerous', 'dangerous'],
   encoding: ['breaking', 'breaking', 'dangerous', 'dangerous'],
   delivery: ['dangerous', 'dangerous', 'dangerous', 'dangerous'],
-  limit: ['dangerous', 'info', 'dangerous', 'info'],
+  // What the broker keeps or takes without the limit is not known.
+  limit: ['dangerous', 'info', 'dangerous', 'dangerous'],
   // What is received, clients bring: the first schema refuses what any was admitted, the second one more.
   schema: ['breaking', 'info', 'breaking', 'info'],
   upkeep: ['info', 'info', 'info', 'info'],
 }
 
+const UNLIMITED: Levels = ['dangerous', 'info', 'dangerous', 'info']
+const NOTHING_KEPT: Levels = ['dangerous', 'info', 'info', 'dangerous']
+const KNOWN: Levels = ['breaking', 'breaking', 'breaking', 'breaking']
+
 /** Where the specification says what holds without the setting, that value is the same as silence. */
 const SILENT: Readonly<Record<string, Levels>> = {
+  'amqp expiration': UNLIMITED,
+  'mqtt maximumPacketSize': UNLIMITED,
+  'mqtt messageExpiryInterval': UNLIMITED,
+  'pulsar ttl': UNLIMITED,
+  'solace destinations/0/queue/maxTtl': UNLIMITED,
+  'solace timeToLive': UNLIMITED,
+  'ibmmq expiry': UNLIMITED,
+  'mqtt sessionExpiryInterval': NOTHING_KEPT,
+  'pulsar retention/time': NOTHING_KEPT,
+  'pulsar retention/size': NOTHING_KEPT,
+  // Five and nine seconds instead of four days.
+  'sqs queue/messageRetentionPeriod': UNLIMITED,
+  'sqs deadLetterQueue/messageRetentionPeriod': UNLIMITED,
+  'pulsar tenant': KNOWN,
+  'ros2 domainId': KNOWN,
+  'ibmmq ccdtQueueManagerName': KNOWN,
+  'ibmmq cipherSpec': KNOWN,
+  'sse event': KNOWN,
+  'jms destinationType': ['breaking', 'breaking', 'breaking', 'none'],
+  'anypointmq destinationType': KNOWN,
+  'ibmmq destinationType': ['breaking', 'breaking', 'none', 'breaking'],
+  'ibmmq type': ['breaking', 'breaking', 'breaking', 'none'],
+  'ibmmq queue/exclusive': ['breaking', 'breaking', 'none', 'breaking'],
+  'ibmmq queue/isPartitioned': ['dangerous', 'dangerous', 'none', 'dangerous'],
+  'ibmmq multiEndpointServer': ['dangerous', 'dangerous', 'none', 'dangerous'],
+  'ibmmq topic/durablePermitted': ['breaking', 'breaking', 'breaking', 'none'],
+  'ibmmq topic/lastMsgRetained': ['dangerous', 'dangerous', 'none', 'dangerous'],
+  'solace destinations/0/deliveryMode': ['dangerous', 'dangerous', 'none', 'dangerous'],
+  'sqs deadLetterQueue/fifoQueue': ['dangerous', 'dangerous', 'none', 'dangerous'],
+  'sqs queues/0/fifoQueue': ['breaking', 'breaking', 'none', 'breaking'],
   'amqp is': ['breaking', 'breaking', 'none', 'breaking'],
   'amqp exchange/vhost': ['breaking', 'breaking', 'breaking', 'breaking'],
   'amqp queue/vhost': ['breaking', 'breaking', 'breaking', 'breaking'],
@@ -299,5 +339,85 @@ suite('settings of bindings', () => {
         assert.equal(worstOf(version, place, bindings, null), 'dangerous', `${protocol} ${steps} goes`)
       }
     }
+  })
+})
+
+suite('bindings that mean the same', () => {
+  const queue = (more: object): Members => ({ sqs: { queue: { name: 'q', fifoQueue: true, ...more } } })
+  const text = (description: string): object => ({ type: 'string', enum: ['a'], description })
+  const destinations = (names: readonly string[]): Members => ({
+    solace: { destinations: names.map((name) => ({ destinationType: 'queue', queue: { name } })) },
+  })
+  const SAME: readonly (readonly [string, Place, Members | null, Members | null])[] = [
+    ['an empty binding', 'operation', null, { sqs: {} }],
+    ['a version only', 'server', null, { kafka: { bindingVersion: '0.5.0' } }],
+    ['no expiry', 'message', { ibmmq: {} }, { ibmmq: { expiry: 0 } }],
+    ['a binding of defaults', 'channel', null, { jms: { destination: 'c', destinationType: 'queue' } }],
+    ['a binding of no limit', 'message', null, { ibmmq: { expiry: 0 } }],
+    ['defaults of a queue', 'channel', queue({}), queue({ visibilityTimeout: 30, deliveryDelay: 0 })],
+    ['no tenant', 'server', { pulsar: {} }, { pulsar: { tenant: 'public' } }],
+    ['the order of destinations', 'operation', destinations(['a', 'b', 'c']), destinations(['c', 'a', 'b'])],
+    ['the order of equal items', 'operation', destinations(['a', 'a', 'b']), destinations(['b', 'a', 'a'])],
+    ['the text of a group', 'operation', { kafka: { groupId: text('a') } }, { kafka: { groupId: text('b') } }],
+    ['a constant', 'operation', { kafka: { groupId: { enum: ['a'] } } }, { kafka: { groupId: { const: 'a' } } }],
+    ['the text of a topic', 'message', { mqtt: { responseTopic: text('a') } }, { mqtt: { responseTopic: text('b') } }],
+  ]
+  for (const [name, place, before, after] of SAME)
+    test(name, () => {
+      for (const version of Object.keys(WRITE)) {
+        assert.equal(worstOf(version, place, before, after), 'none', version)
+        assert.equal(worstOf(version, place, after, before), 'none', version)
+      }
+    })
+
+  const LIMITS: readonly (readonly [string, Place, Members, Members])[] = [
+    ['an expiry', 'message', { ibmmq: { expiry: 0 } }, { ibmmq: { expiry: 1000 } }],
+    ['sessions that end', 'server', { mqtt5: { sessionExpiryInterval: 4_294_967_295 } }, { mqtt5: {} }],
+    ['a time to live', 'operation', { solace: { timeToLive: 0 } }, { solace: { timeToLive: 5 } }],
+    ['retention', 'channel', { pulsar: { retention: { time: -1 } } }, { pulsar: { retention: { time: 5 } } }],
+  ]
+  for (const [name, place, before, after] of LIMITS)
+    test(`the value for no limit is the highest: ${name}`, () => {
+      for (const version of Object.keys(WRITE)) {
+        assert.equal(worstOf(version, place, before, after), 'dangerous', version)
+        assert.equal(worstOf(version, place, after, before), 'info', version)
+      }
+    })
+
+  test('a finding in a list of another order has the place of its item', () => {
+    const [before, after] = [
+      destinations(['a', 'b']),
+      { solace: { destinations: [{ queue: { name: 'b' } }, { destinationType: 'topic', queue: { name: 'a' } }] } },
+    ]
+    const [base, head] = [before, after].map((bindings) =>
+      JSON.stringify(WRITE['3.0']?.((wanted) => (wanted === 'operation' ? { bindings } : {}))),
+    )
+    const result = compare({ id: 'api', type: 'asyncapi', before: base ?? '', after: head ?? '' }, {}, sha256Hex)
+    assert.ok(result.ok)
+    const places = result.value.groups.map(({ level, location }) => `${level} ${location.split('/bindings/')[1]}`)
+    assert.deepEqual(places, [
+      'breaking solace/destinations/1/destinationType',
+      'dangerous solace/destinations/1/destinationType',
+    ])
+  })
+
+  test('a route to another channel is named by its address', () => {
+    const routed = (address: string, description: string): string =>
+      JSON.stringify({
+        asyncapi: '3.0.0',
+        info: INFO,
+        channels: {
+          exchange: { address: 'e', bindings: { amqp: { channel: { $ref: '#/channels/queue' } } } },
+          queue: { address, description },
+        },
+        operations: { o: { action: 'receive', channel: { $ref: '#/channels/exchange' } } },
+      })
+    const rulesOf = (before: string, after: string): readonly string[] => {
+      const result = compare({ id: 'api', type: 'asyncapi', before, after }, {}, sha256Hex)
+      assert.ok(result.ok)
+      return result.value.groups.map(({ rule }) => rule)
+    }
+    assert.deepEqual(rulesOf(routed('q', 'a'), routed('q', 'b')), [])
+    assert.ok(rulesOf(routed('q', 'a'), routed('r', 'a')).includes('asyncapi-binding-destination-changed'))
   })
 })

@@ -139,9 +139,7 @@ suite('a setting of a binding', () => {
     const versions = ['0.4.0', '0.5.0'].map((bindingVersion) => ({ kafka: { topic: 'a', bindingVersion } }))
     const [before, after] = versions
     assert.deepEqual(reported('channel', before ?? null, after ?? null), [])
-    assert.deepEqual(reported('channel', null, { kafka: { bindingVersion: '0.5.0' } }), [
-      'asyncapi-binding-changed kafka',
-    ])
+    assert.deepEqual(reported('channel', null, { kafka: { bindingVersion: '0.5.0' } }), [])
   })
 })
 
