@@ -214,17 +214,30 @@ interface ValidationRule {
 
 /** Those of a schema, and those that its combinators add (Kubernetes 1.31), by where they are and by expression. */
 function validationRules(schema: Located): ReadonlyMap<string, ValidationRule> {
-  const rules = new Map<string, ValidationRule>()
+  const rules = new CountedRules()
   addRules(schema, '', rules)
-  return rules
+  return rules.byKey
 }
 
-function addRules(schema: Located, path: string, rules: Map<string, ValidationRule>): void {
+/** Alternatives have no order, so those that hold one rule are only counted. */
+class CountedRules {
+  readonly byKey = new Map<string, ValidationRule>()
+  readonly #counts = new Map<string, number>()
+
+  /** @param isCounted whether a rule that is there already is another one */
+  add(key: string, rule: ValidationRule, isCounted: boolean): void {
+    const count = this.#counts.get(key) ?? 0
+    this.#counts.set(key, count + 1)
+    this.byKey.set(isCounted && count > 0 ? `${key} again ${count}` : key, rule)
+  }
+}
+
+function addRules(schema: Located, path: string, rules: CountedRules): void {
   for (const located of locatedItems(memberOf(schema, VALIDATIONS))) {
     const expression = isRecord(located.value) ? located.value['rule'] : undefined
     if (typeof expression !== 'string') continue
     const key = `${path} ${withoutLayout(expression)}`
-    rules.set(path === '' ? key : unusedKey(key, rules), { expression, located })
+    rules.add(key, { expression, located }, path !== '')
   }
   for (const keyword of ['allOf', 'anyOf', 'oneOf', 'not']) {
     const held = memberOf(schema, keyword)
@@ -236,14 +249,7 @@ function addRules(schema: Located, path: string, rules: Map<string, ValidationRu
   }
 }
 
-/** Alternatives have no order, so two that hold one rule are only counted. */
-function unusedKey(key: string, rules: ReadonlyMap<string, ValidationRule>): string {
-  let unused = key
-  while (rules.has(unused)) unused = `${unused} again`
-  return unused
-}
-
-function addRulesWithin(schema: Located, path: string, rules: Map<string, ValidationRule>): void {
+function addRulesWithin(schema: Located, path: string, rules: CountedRules): void {
   addRules(schema, path, rules)
   for (const [name, part] of subschemaParts(schema)) addRulesWithin(part, `${path}/${name}`, rules)
 }

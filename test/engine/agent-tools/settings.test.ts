@@ -50,8 +50,9 @@ suite('the same settings in other forms', () => {
     })
 })
 
+const record = (more: object): object => ({ f: { inputSchema: CLOSED, ...more } })
+
 suite('settings that decide about calls', () => {
-  const record = (more: object): object => ({ f: { inputSchema: CLOSED, ...more } })
   const ROWS: readonly (readonly [string, object, object])[] = [
     ['approval in the Vercel AI SDK', record({ needsApproval: true }), record({})],
     ['approval in Python', claude({ needs_approval: true }), claude()],
@@ -70,11 +71,12 @@ suite('settings that decide about calls', () => {
     })
 })
 
-suite('schemas that a provider refuses in a strict tool', () => {
-  const refused = (before: object, after: object): boolean =>
-    found(run(before, after)).some((one) => one.startsWith('agent-tool-strict-refused'))
-  const within = (part: object): object => ({ ...CLOSED, properties: { a: part } })
+const refused = (before: object, after: object): boolean =>
+  found(run(before, after)).some((one) => one.startsWith('agent-tool-strict-refused'))
 
+const within = (part: object): object => ({ ...CLOSED, properties: { a: part } })
+
+suite('schemas that a provider refuses in a strict tool', () => {
   const OPENAI: readonly object[] = [
     { ...CLOSED, allOf: [{}] },
     { anyOf: [CLOSED] },

@@ -342,12 +342,32 @@ suite('settings of bindings', () => {
   })
 })
 
-suite('bindings that mean the same', () => {
-  const queue = (more: object): Members => ({ sqs: { queue: { name: 'q', fifoQueue: true, ...more } } })
-  const text = (description: string): object => ({ type: 'string', enum: ['a'], description })
-  const destinations = (names: readonly string[]): Members => ({
-    solace: { destinations: names.map((name) => ({ destinationType: 'queue', queue: { name } })) },
+const queue = (more: object): Members => ({ sqs: { queue: { name: 'q', fifoQueue: true, ...more } } })
+
+const text = (description: string): object => ({ type: 'string', enum: ['a'], description })
+
+const destinations = (names: readonly string[]): Members => ({
+  solace: { destinations: names.map((name) => ({ destinationType: 'queue', queue: { name } })) },
+})
+
+const routed = (address: string, description: string): string =>
+  JSON.stringify({
+    asyncapi: '3.0.0',
+    info: INFO,
+    channels: {
+      exchange: { address: 'e', bindings: { amqp: { channel: { $ref: '#/channels/queue' } } } },
+      queue: { address, description },
+    },
+    operations: { o: { action: 'receive', channel: { $ref: '#/channels/exchange' } } },
   })
+
+const rulesOf = (before: string, after: string): readonly string[] => {
+  const result = compare({ id: 'api', type: 'asyncapi', before, after }, {}, sha256Hex)
+  assert.ok(result.ok)
+  return result.value.groups.map(({ rule }) => rule)
+}
+
+suite('bindings that mean the same', () => {
   const SAME: readonly (readonly [string, Place, Members | null, Members | null])[] = [
     ['an empty binding', 'operation', null, { sqs: {} }],
     ['a version only', 'server', null, { kafka: { bindingVersion: '0.5.0' } }],
@@ -402,21 +422,6 @@ suite('bindings that mean the same', () => {
   })
 
   test('a route to another channel is named by its address', () => {
-    const routed = (address: string, description: string): string =>
-      JSON.stringify({
-        asyncapi: '3.0.0',
-        info: INFO,
-        channels: {
-          exchange: { address: 'e', bindings: { amqp: { channel: { $ref: '#/channels/queue' } } } },
-          queue: { address, description },
-        },
-        operations: { o: { action: 'receive', channel: { $ref: '#/channels/exchange' } } },
-      })
-    const rulesOf = (before: string, after: string): readonly string[] => {
-      const result = compare({ id: 'api', type: 'asyncapi', before, after }, {}, sha256Hex)
-      assert.ok(result.ok)
-      return result.value.groups.map(({ rule }) => rule)
-    }
     assert.deepEqual(rulesOf(routed('q', 'a'), routed('q', 'b')), [])
     assert.ok(rulesOf(routed('q', 'a'), routed('r', 'a')).includes('asyncapi-binding-destination-changed'))
   })

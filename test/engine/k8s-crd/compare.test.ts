@@ -339,3 +339,10 @@ suite('rules within combinators', () => {
     assert.deepEqual(found(specOf(rule('x')), specOf({ allOf: [rule('x')] })), [])
   })
 })
+
+test('a subresource that is null is absent', () => {
+  const [none, absent] = ['{ status: null, scale: null }', '{}'].map((subresources) =>
+    inBothVersions(`{ openAPIV3Schema: { type: object } }, subresources: ${subresources}`),
+  )
+  assert.deepEqual(found(none ?? '', absent ?? ''), [])
+})

@@ -18,8 +18,9 @@ const TEXT = { type: 'string' }
 const PLACE = '/tools/0/inputSchema/properties'
 const REFUSED = 'breaking mcp-tool-header-refused'
 
+const within = (property: object): object => ({ deep: { type: 'object', properties: { r: property } } })
+
 suite('arguments in headers', () => {
-  const within = (property: object): object => ({ deep: { type: 'object', properties: { r: property } } })
   const stated = (header: unknown, more: object = {}): object => ({ ...TEXT, ...more, 'x-mcp-header': header })
 
   const ROWS: readonly (readonly [string, object, object, readonly string[]])[] = [
@@ -81,6 +82,10 @@ suite('arguments in headers', () => {
     })
 })
 
+const resource = (audience: readonly string[]): object => ({
+  resources: [{ uri: 'a:b', name: 'a', annotations: { audience } }],
+})
+
 suite('who may call', () => {
   const seen = (visibility: unknown): object => tool({}, { _meta: { ui: { visibility } } })
   const ROWS: readonly (readonly [object, object, readonly string[]])[] = [
@@ -96,9 +101,6 @@ suite('who may call', () => {
     })
 
   test('the order of an audience has no meaning', () => {
-    const resource = (audience: readonly string[]): object => ({
-      resources: [{ uri: 'a:b', name: 'a', annotations: { audience } }],
-    })
     assert.deepEqual(foundBetween('mcp_manifest', resource(['user', 'assistant']), resource(['assistant', 'user'])), [])
   })
 })
