@@ -45,7 +45,7 @@ function renamedAddresses(before: readonly string[], after: readonly string[]): 
 }
 
 /** The address without the names of its parameters or variables. */
-export function withoutParameterNames(address: string): string {
+function withoutParameterNames(address: string): string {
   return address.replaceAll(/\{[^{}]*\}/g, '{}')
 }
 

@@ -1,4 +1,7 @@
-/** Every setting of every binding: what a change, a first mention and a removal of it come to, in AsyncAPI 2.6 and 3.0. */
+/**
+ * Every setting of every binding: what a change, a first mention and a removal of it come to, in AsyncAPI 2.6 and 3.0. One file,
+ * since most of it is one table and what the table does not say.
+ */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'
