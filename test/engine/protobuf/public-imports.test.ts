@@ -29,6 +29,6 @@ for (const [what, before, after, lost] of ROWS)
   test(what, () => {
     const { groups } = comparedProtobuf(written(before), written(after))
     const found = groups.filter(({ rule }) => rule === 'proto-public-import-removed')
-    const places = found.map(({ location, before: path }) => `${location.slice(1)}: ${String(path)}`)
-    assert.deepEqual(places.map((place) => place.replaceAll('.proto', '')).sort(), lost)
+    const places = found.map(({ location, before: path }) => `${location.slice(1)}: ${JSON.stringify(path)}`)
+    assert.deepEqual(places.map((place) => place.replaceAll(/\.proto|"/g, '')).sort(), lost)
   })
