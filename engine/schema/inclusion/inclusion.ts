@@ -183,8 +183,9 @@ export class InclusionProver {
     return proof.search.ask([met(sub), met(other)], STEPS).kind === 'unsat'
   }
 
-  /** Whether two schemas name the same formats, on whatever branch. */
+  /** Whether two schemas name the same formats, on whatever branch. Of two languages some formats are read as none. */
   hasSameFormats(before: Located, after: Located, question: InclusionQuestion): boolean {
+    if (this.#sources.before.dialect !== this.#sources.after.dialect) return false
     const [base, head] = sidesOf(this.#proofOf(question), before, after, question).map(formatsOf)
     return base !== undefined && head !== undefined && base.symmetricDifference(head).size === 0
   }
