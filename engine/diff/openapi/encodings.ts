@@ -242,10 +242,10 @@ function impliedTypes(contract: Walk['base'], schema: Located | null, depth = 0)
   if (types.length === 1 && types[0] === 'object') return [JSON_TYPE]
   // Before OpenAPI 3.1 nothing is stated of a value of any type.
   if (isAnyValue(resolved.value) && contract.documents.dialect === 'json-schema') return ['application/octet-stream']
+  // A file of Swagger 2.0 is of none of these types.
+  if (isBinary(resolved.value)) return ['application/octet-stream']
   if (types.length === 0 || types.includes('array') || types.includes('object')) return null
-  return isBinary(resolved.value) || resolved.value.contentEncoding !== undefined
-    ? ['application/octet-stream']
-    : ['text/plain']
+  return [resolved.value.contentEncoding === undefined ? 'text/plain' : 'application/octet-stream']
 }
 
 /** Whether readers of the field still understand all that is sent. */
