@@ -30,12 +30,16 @@ const TEXTS: ReadonlySet<string> = new Set([
   'deprecated',
 ])
 
-/** A described value without the texts of its schema. One value of an enum is a constant. */
+/** Members of a schema whose lists have no order. */
+const SETS: ReadonlySet<string> = new Set(['enum', 'required', 'type'])
+
+/** A described value without the texts of its schema, and without the order of its sets. One value of an enum is a constant. */
 export function withoutTexts(value: unknown): unknown {
   if (!isRecord(value)) return value
   const { const: constant, ...rest } = value
-  const members = Object.entries(rest).filter(([name]) => !TEXTS.has(name))
-  return Object.fromEntries(constant === undefined ? members : [...members, ['enum', [constant]]])
+  const stated = constant === undefined ? rest : { ...rest, enum: [constant] }
+  const members = Object.entries(stated).filter(([name]) => !TEXTS.has(name))
+  return Object.fromEntries(members.map(([name, member]) => [name, SETS.has(name) ? sortedSet(member) : member]))
 }
 
 /** An object, or a list of objects: its parts are reported one by one. */
