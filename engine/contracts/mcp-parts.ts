@@ -44,12 +44,15 @@ const PARTS = partTable({
   // The schemas of a tool are documents of their own.
   tools: {
     ...OF_ITEMS,
+    _meta: one('meta of a tool'),
     inputSchema: needed(primitiveForm('an object', isRecord)),
     annotations: one('hints'),
     execution: one('execution'),
     securitySchemes: list('security scheme'),
     strict: FLAG,
   },
+  'meta of a tool': { ui: one('interface') },
+  interface: { visibility: TEXTS },
   hints: {
     title: TEXT,
     readOnlyHint: FLAG,
@@ -86,7 +89,7 @@ export function malformedMcpParts(
 }
 
 function schemaParts(draft: string | null): PartTable {
-  const schema = { ...keywordsOfDraft(draft), ...DESCRIBED }
+  const schema = { ...keywordsOfDraft(draft), ...DESCRIBED, 'x-mcp-header': TEXT }
   const parts = { schema, 'tool schema': { ...KEYWORDS, ...schema, type: needed(OBJECT) } }
   return partTable(parts, /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/)
 }
