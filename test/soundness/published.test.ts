@@ -22,8 +22,11 @@ const SUITE = join(dirname(createRequire(import.meta.url).resolve('json-schema-t
 const LANGUAGES = ['draft-04', 'draft-07', '2020-12', 'openapi-3.0', 'openapi-3.1'] as const
 
 const MOST_MISSED = { suite: 0, table: 0 }
-/** A property of a result that goes is breaking for those who read it by name, also where its name is still admitted. */
-const MOST_ALARMS = 2
+/**
+ * A property of a result that goes is breaking for those who read it by name, also where its name is still admitted (2). The part
+ * of a form whose type moves to a place beside its property is sent as bytes by default, and no more as text (2).
+ */
+const MOST_ALARMS = 4
 
 interface Chapter {
   readonly name: string
