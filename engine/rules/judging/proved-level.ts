@@ -17,7 +17,7 @@ import {
 } from './provable.ts'
 import { refusedAlone, refusedAsUnevaluated } from './removed-properties.ts'
 import type { UseProofs } from './schema-proofs.ts'
-import { refusedStatement } from './stated-values.ts'
+import { refusedStatement, withKeywordOnly } from './stated-values.ts'
 
 export const LOSES: ReadonlySet<Effect> = new Set(['narrows', 'may-narrow', 'moves'])
 const GAINS: ReadonlySet<Effect> = new Set(['widens', 'may-widen', 'moves'])
@@ -136,9 +136,10 @@ function levelLeft(reached: Reached, rule: Rule, direction: UseDirection, proofs
 
 /** The level of a warning that values may be lost, and that refuses what the contract stated. */
 function raised({ delta, pair }: Reached, proofs: UseProofs): Left | null {
-  const answer = proofs.ask(pair, 'narrowing')
-  if (answer.kind !== 'refuted' || proofs.letterOf(pair, 'narrowing') !== null) return null
-  const words = refusedStatement(delta, pair, proofs)
+  const alone = withKeywordOnly(pair, delta)
+  const answer = proofs.ask(alone, 'narrowing')
+  if (answer.kind !== 'refuted' || proofs.letterOf(alone, 'narrowing') !== null) return null
+  const words = refusedStatement(delta, alone, proofs)
   return words === null ? null : { level: 'breaking', words: words.replace('{value}', () => nameValue(answer.value)) }
 }
 

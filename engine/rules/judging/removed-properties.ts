@@ -56,7 +56,8 @@ export function refusedAsUnevaluated(pair: SchemaPair, name: string, ask: (pair:
   return ask({ ...holding, after: open }).kind === 'included' ? value : null
 }
 
-function picked(schema: ResolvedSchema, isWanted: (keyword: string) => boolean): ResolvedSchema {
+/** A schema with some of its keywords only. */
+export function picked(schema: ResolvedSchema, isWanted: (keyword: string) => boolean): ResolvedSchema {
   return { ...schema, value: Object.fromEntries(Object.entries(schema.value).filter(([keyword]) => isWanted(keyword))) }
 }
 

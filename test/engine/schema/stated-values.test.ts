@@ -57,6 +57,16 @@ const STATED: Readonly<Record<string, Row>> = {
 }
 
 const NOT_STATED: Readonly<Record<string, Row>> = {
+  'a listed text that another keyword refuses': {
+    before: listed,
+    after: { type: 'string', enum: ['a'], maxLength: 5 },
+    rule: 'max-length-set',
+  },
+  'every text, by another keyword': {
+    before: { type: 'string', minLength: 3 },
+    after: { type: 'string', enum: ['a'], maxLength: 9 },
+    rule: 'max-length-set',
+  },
   'a pattern without texts of the former one': {
     before: { type: 'string', pattern: '^a' },
     after: { type: 'string', pattern: '^b' },
