@@ -2,6 +2,7 @@
 import { lookupTable } from './lookup-table.ts'
 import type { Problem, Result } from './result.ts'
 import { pointerToken } from './json-pointer.ts'
+import { nearest } from './suggestion.ts'
 
 /** The part of an ajv error that is read here. */
 export interface SchemaViolation {
@@ -15,12 +16,20 @@ export interface SchemaViolation {
 /** Answer of a generated validator (docs/validators.ts). */
 export type Checked<T> = Result<T, readonly SchemaViolation[]>
 
-type ViolationText = (params: Readonly<Record<string, unknown>>) => string
+/** JSON Pointer of an object, with `*` for an index or a free name, → the members that it may have. */
+export type KnownMembers = ReadonlyMap<string, readonly string[]>
 
-/** Keyword → what is wrong, after the name of the member. A keyword without a row uses ajv's message. */
+/** @param known members of the object at the place */
+type ViolationText = (params: Readonly<Record<string, unknown>>, known: readonly string[]) => string
+
+/** Keyword → what is wrong with the value at the place. A keyword without a row uses ajv's message. */
 const WORDINGS: Readonly<Record<string, ViolationText>> = lookupTable({
-  additionalProperties: ({ additionalProperty }) => `may not have the member ${JSON.stringify(additionalProperty)}`,
-  required: ({ missingProperty }) => `needs the member ${JSON.stringify(missingProperty)}`,
+  additionalProperties: ({ additionalProperty }, known) => {
+    const name = String(additionalProperty)
+    const guess = nearest(name, known)
+    return `the member ${JSON.stringify(name)} is not known${guess === null ? `; known here: ${known.join(', ')}` : `; did you mean "${guess}"?`}`
+  },
+  required: ({ missingProperty }) => `the member ${JSON.stringify(missingProperty)} is missing`,
   enum: ({ allowedValues }) =>
     `must be one of ${Array.isArray(allowedValues) ? allowedValues.join(', ') : String(allowedValues)}`,
   anyOf: () => 'has none of the forms that it may have: see its description in the schema',
@@ -52,9 +61,14 @@ function requiredForm(pattern: string): string {
 }
 
 /**
- * For several alternatives at one place (`anyOf`) only the summary is reported. `code` is the code of every problem.
+ * For several alternatives at one place (`anyOf`) only the summary is reported. `code` is the code of every problem. Its
+ * message does not name the place, which the pointer is.
  */
-export function problemsOf(violations: readonly SchemaViolation[], code: string): readonly Problem[] {
+export function problemsOf(
+  violations: readonly SchemaViolation[],
+  code: string,
+  members: KnownMembers,
+): readonly Problem[] {
   return violations
     .filter(({ schemaPath }) => !/\/anyOf\/\d/.test(schemaPath))
     .map(({ instancePath, keyword, params, message }) => {
@@ -63,8 +77,17 @@ export function problemsOf(violations: readonly SchemaViolation[], code: string)
         keyword === 'additionalProperties' ? `/${pointerToken(String(params.additionalProperty))}` : ''
       return {
         code,
-        message: `${instancePath === '' ? 'the document' : instancePath} ${wording?.(params) ?? message ?? 'is not valid'}`,
+        message: wording?.(params, membersAt(instancePath, members)) ?? message ?? 'is not valid',
         pointer: instancePath + unknownMember,
       }
     })
+}
+
+function membersAt(pointer: string, members: KnownMembers): readonly string[] {
+  const steps = pointer.split('/')
+  const isAt = (place: string): boolean => {
+    const wanted = place.split('/')
+    return wanted.length === steps.length && wanted.every((step, index) => step === '*' || step === steps[index])
+  }
+  return [...members].flatMap(([place, names]) => (isAt(place) ? names : []))
 }

@@ -15,7 +15,7 @@ import type { CompiledRule } from './compiled-rule.ts'
 import { compileDemands, DEMAND_IDS } from './demands.ts'
 import { policyEvaluator, policyTrace } from './evaluate.ts'
 import { DEFAULT_HISTORY_SECONDS } from './history.ts'
-import { checkPolicy } from './policy-check.generated.js'
+import { checkPolicy, POLICY_MEMBERS } from './policy-check.generated.js'
 import type { CompiledPolicy, EffectivePolicy, PolicyMode } from './policy.ts'
 import { namesGroupsTwice, requiredApproval } from './required-approval.ts'
 import { readableParts, type MeaningfulParts } from './pack-members.ts'
@@ -38,7 +38,7 @@ export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledP
   const checked = checkPolicy(source)
   if (!checked.ok) {
     const { faults } = compileParts(readableParts(source, checked.problem), 'enforce')
-    return { ok: false, problem: [...problemsOf(checked.problem, CODE), ...faults] }
+    return { ok: false, problem: [...problemsOf(checked.problem, CODE, POLICY_MEMBERS), ...faults] }
   }
   const effective = withDefaults(checked.value)
   const { rules, wholeRules, waivers, freezes, levels, ...found } = compileParts(

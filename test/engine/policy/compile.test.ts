@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { parse } from 'yaml'
+import { POLICY_MEMBERS } from '../../../engine/policy/policy-check.generated.js'
 import { compilePolicy, type Problem } from '../../../engine/internal.ts'
 import { fakePolicy } from '../../fakes/decisions.ts'
 import { sha256 } from '../../fakes/keys.ts'
@@ -62,6 +63,21 @@ suite('mistakes in the form of a pack', () => {
     for (const [changes, pointer] of malformed) {
       const found = problemsOf({ ...meant, ...changes }).map((problem) => problem.pointer)
       assert.deepEqual(new Set(found), new Set([pointer, ...MEANT]), JSON.stringify(changes))
+    }
+  })
+
+  test('name what is known there, for every object of a pack', () => {
+    for (const [place, known] of POLICY_MEMBERS) {
+      const [name = ''] = known
+      const objectWith = (member: string): unknown =>
+        place
+          .split('/')
+          .slice(1)
+          .reduceRight<unknown>((held, step) => (step === '*' ? [held] : { [step]: held }), { [member]: 'x' })
+      const messageOf = (member: string): string | undefined =>
+        problemsOf(objectWith(member)).find(({ pointer }) => pointer?.endsWith(`/${member}`))?.message
+      assert.equal(messageOf(`${name}_`), `the member "${name}_" is not known; did you mean "${name}"?`, place)
+      assert.equal(messageOf('q'), `the member "q" is not known; known here: ${known.join(', ')}`, place)
     }
   })
 
