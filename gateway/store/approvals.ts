@@ -72,7 +72,7 @@ interface PendingApprovals {
   readonly oldestAt: number | null
 }
 
-interface ApprovalFilter {
+export interface ApprovalFilter {
   readonly tenant: string
   /** Only those that this audience asked for. */
   readonly requester?: string

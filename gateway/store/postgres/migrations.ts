@@ -761,4 +761,10 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX api_keys_by_audience ON api_keys (audience);
   CREATE INDEX api_key_terms_by_owner ON api_key_terms (owner) WHERE owner IS NOT NULL;
   `,
+  // Every request that is opened or decided ends those whose time has passed; pages of the console show those that wait.
+  `
+  CREATE INDEX approvals_by_end ON approvals ((CASE settled_state WHEN 'granted' THEN valid_until ELSE expires_at END))
+    WHERE ended_at IS NULL;
+  CREATE INDEX approvals_waiting ON approvals (tenant, sequence) WHERE settled_state IS NULL AND ended_at IS NULL;
+  `,
 ]

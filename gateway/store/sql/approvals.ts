@@ -1,5 +1,5 @@
 /** Statements on requests for approval. Whether a request is still valid is checked inside one transaction. */
-import type { ApprovalOpening, ApprovalRow, Approvals, ApprovalState } from '../approvals.ts'
+import type { ApprovalFilter, ApprovalOpening, ApprovalRow, Approvals, ApprovalState } from '../approvals.ts'
 import { identitiesOf } from './api-keys.ts'
 import { endBreakGlasses } from './break-glass.ts'
 import { integer, ownersOf, text, nullableText, type SqlRow } from './columns.ts'
@@ -11,10 +11,12 @@ import { lockText, isIn, locked, read, write, type Operations, type Sql } from '
 import { withGrantsInForce } from './grants.ts'
 import { journal } from './journal.ts'
 import { recordNotice } from './notifications.ts'
+import { listByPages, readPage, type TablePage } from './pages.ts'
 
 /** State → condition on the row and the time; a literal of this program, never a caller's text. */
 const STATE_CONDITIONS: Readonly<Record<ApprovalState, string>> = {
-  pending: 'a.settled_state IS NULL AND a.ended_at IS NULL AND a.expires_at > ?',
+  // Without an index on the time: most requests expire later.
+  pending: 'a.settled_state IS NULL AND a.ended_at IS NULL AND +a.expires_at > ?',
   expired: 'a.settled_state IS NULL AND (a.ended_at IS NOT NULL OR a.expires_at <= ?)',
   granted: `a.settled_state = 'granted' AND CAST(? AS bigint) IS NOT NULL`,
   denied: `a.settled_state = 'denied' AND CAST(? AS bigint) IS NOT NULL`,
@@ -29,7 +31,15 @@ const OVER = `(CASE a.settled_state WHEN 'granted' THEN a.valid_until ELSE a.exp
  */
 const STANDING = `a.ended_at IS NULL AND NOT ${OVER}`
 
-export const approvals: Operations<Approvals> = {
+export interface ApprovalTable extends Approvals {
+  /**
+   * One page of a list: an operation of its own, so that other operations run before the next one.
+   * @param before the sequence that ended the page before; null: this is the first one
+   */
+  page(filter: ApprovalFilter, before: number | null): Promise<TablePage<ApprovalRow>>
+}
+
+export const approvals: Operations<ApprovalTable> = {
   tenants: read(async (sql, ids) =>
     ownersOf(
       await sql.all(
@@ -41,31 +51,11 @@ export const approvals: Operations<Approvals> = {
 
   byId: read((sql, tenant, approvalId) => ownRow(sql, tenant, approvalId)),
 
-  list: read(async (sql, { tenant, requester, state, limit, before, now }) => {
-    const conditions = ['a.tenant = ?']
-    const values: (string | number)[] = [tenant]
-    if (state !== undefined) {
-      conditions.push(STATE_CONDITIONS[state])
-      values.push(now)
-    }
-    if (requester !== undefined) {
-      conditions.push(
-        'EXISTS (SELECT 1 FROM approval_requesters o WHERE o.approval_id = a.approval_id AND o.audience = ?)',
-      )
-      values.push(requester)
-    }
-    if (before !== undefined) {
-      conditions.push('a.sequence < (SELECT sequence FROM approvals WHERE approval_id = ? AND tenant = ?)')
-      values.push(before, tenant)
-    }
-    const where = conditions.join(' AND ')
-    const rows = await sql.all(
-      `${selectApprovals(sql)} WHERE ${where} ORDER BY a.sequence DESC LIMIT ?`,
-      ...values,
-      limit,
-    )
-    return withGrantsInForce(sql, rows.map(approvalRow))
-  }),
+  list: read(async (sql, filter) =>
+    listByPages(filter.limit, null, (limit, before) => pageOf(sql, { ...filter, limit }, before)),
+  ),
+
+  page: read(pageOf),
 
   waiting: read(async (sql, now) => {
     const row = await sql.get(
@@ -212,6 +202,41 @@ export const approvals: Operations<Approvals> = {
     await endBreakGlasses(sql, at)
     return endApprovals(sql, at)
   }),
+}
+
+async function pageOf(sql: Sql, filter: ApprovalFilter, before: number | null): Promise<TablePage<ApprovalRow>> {
+  const { tenant, requester, state, limit, now } = filter
+  const first = before ?? (await sequenceOf(sql, filter))
+  const conditions = ['a.tenant = ?']
+  const values: (string | number)[] = [tenant]
+  if (state !== undefined) {
+    conditions.push(STATE_CONDITIONS[state])
+    values.push(now)
+  }
+  if (requester !== undefined) {
+    conditions.push(
+      'EXISTS (SELECT 1 FROM approval_requesters o WHERE o.approval_id = a.approval_id AND o.audience = ?)',
+    )
+    values.push(requester)
+  }
+  const where = conditions.join(' AND ')
+  return readPage(sql, { table: 'approvals', tenant, before: first }, async (range) => {
+    const rows = await sql.all(
+      `${selectApprovals(sql)} WHERE ${where} AND a.sequence >= ? AND a.sequence < ? ORDER BY a.sequence DESC LIMIT ?`,
+      ...values,
+      range.from,
+      range.before,
+      limit,
+    )
+    return withGrantsInForce(sql, rows.map(approvalRow))
+  })
+}
+
+/** Of the request that the list begins after; null: it begins with the newest. Nothing comes after an unknown one. */
+async function sequenceOf(sql: Sql, { before, tenant }: ApprovalFilter): Promise<number | null> {
+  if (before === undefined) return null
+  const row = await sql.get('SELECT sequence FROM approvals WHERE approval_id = ? AND tenant = ?', before, tenant)
+  return row === undefined ? 0 : integer(row, 'sequence')
 }
 
 async function ownRow(sql: Sql, tenant: string, approvalId: string): Promise<ApprovalRow | null> {

@@ -11,6 +11,7 @@ import { RefusedRowError } from '../store.ts'
 import { integer, oneOf, text, nullableText, type SqlRow, type SqlValue } from './columns.ts'
 import { lockText, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
+import { listByPages, readPage, type TablePage } from './pages.ts'
 import { addEvent, receiptStateOf } from './receipts.ts'
 
 const DECISIONS = ['ALLOW', 'WARN', 'REQUIRE_APPROVAL', 'BLOCK'] as const satisfies readonly DecisionRow['decision'][]
@@ -26,10 +27,35 @@ const select = (sql: Sql): string => `
   SELECT d.*, (SELECT ${joinedTexts(sql, 'e.state')} FROM receipt_events e WHERE e.decision_id = d.decision_id) AS states
   FROM decisions d`
 
+/** Which index leads to the rows of a list: the first whose member the filter states. */
+const INDEXES = [
+  ['traceId', 'decisions_by_trace'],
+  ['audience', 'decisions_by_audience'],
+  ['repository', 'decisions_by_repository'],
+  ['decision', 'decisions_by_decision'],
+] as const satisfies readonly (readonly [keyof LedgerFilter, string])[]
+
+/** SQLite would read every row between two sequences. PostgreSQL has statistics to choose by. */
+function indexOf({ dialect }: Sql, filter: LedgerFilter): string {
+  const [, index] = INDEXES.find(([member]) => filter[member] !== undefined) ?? []
+  return dialect === 'sqlite' && index !== undefined ? ` INDEXED BY ${index}` : ''
+}
+
+/**
+ * Without an index: the few rows of one key, or a page in the order of the sequence. The index by time would read every decision
+ * since then.
+ */
+const SINCE = '+evaluated_at >= ?'
+
 /** Of a tenant, or of one audience in it. */
 const OWNED = '(CAST(? AS text) IS NULL OR d.audience = ?)'
 
-export const decisions: Operations<Decisions> = {
+export interface DecisionTable extends Decisions {
+  /** One page of a list: an operation of its own, so that other operations run before the next one. */
+  page(filter: LedgerFilter): Promise<TablePage<StoredDecision>>
+}
+
+export const decisions: Operations<DecisionTable> = {
   record: write(async (sql, row) => {
     await requireFirst(sql, row)
     const tip = await sql.get('SELECT sequence, hash FROM decisions ORDER BY sequence DESC LIMIT 1')
@@ -69,7 +95,7 @@ export const decisions: Operations<Decisions> = {
   byIdempotencyKey: read(async (sql, tenant, key, since, audience = null) =>
     decisionOrNull(
       await sql.get(
-        `${select(sql)} WHERE d.tenant = ? AND d.idempotency_key = ? AND d.evaluated_at >= ? AND ${OWNED}
+        `${select(sql)} WHERE d.tenant = ? AND d.idempotency_key = ? AND ${SINCE} AND ${OWNED}
          ORDER BY d.sequence DESC LIMIT 1`,
         tenant,
         key,
@@ -80,15 +106,11 @@ export const decisions: Operations<Decisions> = {
     ),
   ),
 
-  list: read(async (sql, filter) => {
-    const { where, values } = ledgerConditions(filter)
-    const rows = await sql.all(
-      `${select(sql)} WHERE ${where} ORDER BY d.sequence DESC LIMIT ?`,
-      ...values,
-      filter.limit,
-    )
-    return rows.map(stored)
-  }),
+  list: read((sql, filter) =>
+    listByPages(filter.limit, filter.before ?? null, (limit, before) => pageOf(sql, { ...filter, limit }, before)),
+  ),
+
+  page: read((sql, filter) => pageOf(sql, filter, filter.before ?? null)),
 
   counts: read(async (sql, { tenant, from, period }) => {
     const rows = await sql.all(
@@ -110,7 +132,7 @@ export const decisions: Operations<Decisions> = {
   history: read(async (sql, { tenant, supersessionKey, since, limit }) => {
     const rows = await sql.all(
       `SELECT decision, input_fingerprint, evaluated_at FROM decisions
-       WHERE tenant = ? AND supersession_key = ? AND evaluated_at >= ? ORDER BY sequence DESC LIMIT ?`,
+       WHERE tenant = ? AND supersession_key = ? AND ${SINCE} ORDER BY sequence DESC LIMIT ?`,
       tenant,
       supersessionKey,
       since,
@@ -140,7 +162,7 @@ export async function requireFirst(sql: Sql, row: DecisionRow): Promise<void> {
   if (idempotency === null) return
   await lockText(sql, `idempotency ${tenant} ${idempotency.key}`)
   const earlier = await sql.get(
-    `SELECT decision_id FROM decisions WHERE tenant = ? AND idempotency_key = ? AND evaluated_at >= ?
+    `SELECT decision_id FROM decisions WHERE tenant = ? AND idempotency_key = ? AND ${SINCE}
        AND (body_digest <> ? OR audience = ?) LIMIT 1`,
     tenant,
     idempotency.key,
@@ -226,11 +248,23 @@ const CONDITIONS = [
   ['route', 'd.route = ?'],
   ['traceId', 'd.trace_id = ?'],
   ['audience', 'd.audience = ?'],
-  // Without an index: pages are read in the order of the sequence, which the index by time does not give.
-  ['from', '+d.evaluated_at >= ?'],
-  ['to', '+d.evaluated_at < ?'],
-  ['before', 'd.sequence < ?'],
+  ['from', SINCE],
+  ['to', '+evaluated_at < ?'],
 ] as const satisfies readonly (readonly [keyof LedgerFilter, string])[]
+
+function pageOf(sql: Sql, filter: LedgerFilter, before: number | null): Promise<TablePage<StoredDecision>> {
+  const { where, values } = ledgerConditions(filter)
+  return readPage(sql, { table: 'decisions', tenant: filter.tenant, before }, async (range) => {
+    const rows = await sql.all(
+      `${select(sql)}${indexOf(sql, filter)} WHERE ${where} AND d.sequence >= ? AND d.sequence < ? ORDER BY d.sequence DESC LIMIT ?`,
+      ...values,
+      range.from,
+      range.before,
+      filter.limit,
+    )
+    return rows.map(stored)
+  })
+}
 
 function ledgerConditions(filter: LedgerFilter): { readonly where: string; readonly values: readonly SqlValue[] } {
   const conditions = ['d.tenant = ?']

@@ -1,12 +1,12 @@
 /** All operations of a store that speaks SQL, and how a call of one is carried to the connection. */
 import { acts } from './acts.ts'
 import { apiKeys } from './api-keys.ts'
-import { approvals } from './approvals.ts'
+import { approvals, type ApprovalTable } from './approvals.ts'
 import { baselines } from './baselines.ts'
 import { bindings } from './bindings.ts'
 import { breakGlass } from './break-glass.ts'
 import { calls, type CallTable } from './calls.ts'
-import { decisions } from './decisions.ts'
+import { decisions, type DecisionTable } from './decisions.ts'
 import { fleet } from './fleet.ts'
 import { health, type Health } from './health.ts'
 import { inputs } from './inputs.ts'
@@ -20,9 +20,11 @@ import { webhooks } from './webhooks.ts'
 import { windows } from './windows.ts'
 import type { Aggregates } from '../store.ts'
 
-/** The aggregates with what stands before them in the process taken away: the queue of calls, the pages of the chain check. */
-export interface Tables extends Omit<Aggregates, 'calls' | 'ledger'> {
+/** The aggregates with what stands before them in the process taken away: the queue of calls, the pages of lists and of the chain check. */
+export interface Tables extends Omit<Aggregates, 'approvals' | 'calls' | 'decisions' | 'ledger'> {
+  readonly approvals: ApprovalTable
   readonly calls: CallTable
+  readonly decisions: DecisionTable
   readonly health: Health
   readonly ledger: LedgerTables
 }

@@ -3,7 +3,8 @@ import { StartupError } from '../../errors/startup-error.ts'
 import type { StoreEvents, Store } from '../store.ts'
 import { timedChanges } from '../changes.ts'
 import { storeOf } from '../sql/store.ts'
-import { tablesOver } from '../sql/operations.ts'
+import { tablesOver, type Tables } from '../sql/operations.ts'
+import { listByPages } from '../sql/pages.ts'
 import { inSpan } from '../../telemetry/trace-context.ts'
 import { startClient, type Client, type StoreFiles } from './client.ts'
 import { sqliteOpeningFault } from './opening-fault.ts'
@@ -23,7 +24,9 @@ const LOOKED_UP_AGAIN = 1
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { file, locks = [] } = options
   const client = await openClient({ file, locks }, options)
-  const tables = tablesOver((operation, values) => inSpan('store', operation, () => client.call(operation, values)))
+  const tables = listedByPages(
+    tablesOver((operation, values) => inSpan('store', operation, () => client.call(operation, values))),
+  )
   return storeOf(tables, {
     description: `sqlite ${file}`,
     calls: options.calls,
@@ -32,6 +35,26 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     onFault: options.onFault,
     close: () => client.close(),
   })
+}
+
+/** Each page of a list is a call of its own: the thread records decisions between two of them. */
+function listedByPages(tables: Tables): Tables {
+  const { approvals, decisions } = tables
+  return {
+    ...tables,
+    approvals: {
+      ...approvals,
+      list: (filter) =>
+        listByPages(filter.limit, null, (limit, before) => approvals.page({ ...filter, limit }, before)),
+    },
+    decisions: {
+      ...decisions,
+      list: (filter) =>
+        listByPages(filter.limit, filter.before ?? null, (limit, before) =>
+          decisions.page({ ...filter, limit, ...(before !== null && { before }) }),
+        ),
+    },
+  }
 }
 
 async function openClient(files: StoreFiles, events: StoreEvents): Promise<Client> {
