@@ -14,7 +14,7 @@ const REFRESH_MS = 60_000
 
 /** A server that lists in two pages. Once it is poisoned, only requests that say something of their own still get the old first page. */
 async function scene(t: TestContext) {
-  const state = { isPoisoned: false, now: Date.now(), isSlow: false, isHeld: false }
+  const state = { isPoisoned: false, now: Date.now(), isSlow: false, isHeld: false, repeats: 0 }
   const slow: (() => void)[] = []
   const streams: ServerResponse[] = []
   const called: unknown[] = []
@@ -31,7 +31,9 @@ async function scene(t: TestContext) {
       const { cursor, _meta, ...others } = Object(params)
       const isTricked = Object.keys(others).length > 0 || _meta !== undefined || typeof cursor === 'number'
       const first = { tools: [state.isPoisoned && !isTricked ? POISONED : ECHO], nextCursor: 'two' }
-      const page = cursor === 'two' ? { tools: [ADD] } : isTricked ? { tools: [ECHO, ADD] } : first
+      const second = { tools: [ADD], ...(state.repeats > 0 && { nextCursor: 'two' }) }
+      if (cursor === 'two') state.repeats -= 1
+      const page = cursor === 'two' ? second : isTricked ? { tools: [ECHO, ADD] } : first
       const result = at(message, 'method') === 'tools/list' ? page : { content: [] }
       const answer = JSON.stringify({ jsonrpc: '2.0', id: at(message, 'id'), result })
       const send = () => response.setHeader('content-type', 'application/json').end(answer)
@@ -141,3 +143,13 @@ for (const [what, params] of [
     assert.equal(await call(), 'PREFLIGHT_STOP')
     assert.equal(called.length, 1)
   })
+
+test('a listing whose pages repeat does not count, however often an agent reads them', async (t) => {
+  const { state, send, call } = await scene(t)
+  state.now += REFRESH_MS + 1
+  state.repeats = 3
+  await send('tools/list', {})
+  for (let page = 0; page < 4; page += 1) await send('tools/list', { cursor: 'two' })
+  state.isPoisoned = true
+  assert.equal(await call(), 'PREFLIGHT_STOP', 'the server is asked again')
+})

@@ -10,7 +10,7 @@ import { GatewayError } from '../../errors/errors.ts'
 import { after } from '../../runtime/awaiting.ts'
 import { underOf } from '../common/contract-checks.ts'
 import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
-import { createAnswerWatcher, wantedOf } from './answer.ts'
+import { createAnswerWatcher, SESSION, wantedOf, type Wanted } from './answer.ts'
 import { acceptsStream, createPendingAnswer } from './pending-call.ts'
 import { itemIn, itemNames } from './manifest-text.ts'
 import { differingParam, paramHeaders } from './param-headers.ts'
@@ -41,7 +41,10 @@ export class BodilessAction implements PassingAction {
   watch(): AnswerWatcher | null {
     if (!this.isStanding) return null
     const asker = askerOf(this.#call, [])
-    return createAnswerWatcher({ asker, manifests: this.#manifests, wanted: new Map() })
+    // The answer to a request may come here: on a stream that broke off and is resumed.
+    const awaited = this.#manifests.awaitedSession(this.#call)
+    const wanted: ReadonlyMap<MessageId, Wanted> = awaited === null ? new Map() : new Map([[awaited, SESSION]])
+    return createAnswerWatcher({ asker, manifests: this.#manifests, wanted })
   }
 
   refuse(refusal: Refusal): Answer {
@@ -210,7 +213,8 @@ export class JudgedMessagesAction implements JudgedAction {
   #answerTo(message: Extract<Message, { readonly kind: 'request' }>, refusal: Refusal): unknown {
     const resource = this.#judged.resources.find(({ id }) => id === message.id)
     const isCause = resource !== undefined && (refusal.resource === null || this.#isAbout(refusal.resource, resource))
-    if (isCause && resource.method === 'tools/call') return stoppedToolResult(resource, refusal)
+    if (isCause && resource.method === 'tools/call')
+      return asksForTask(resource) ? stoppedTask(resource, refusal) : stoppedToolResult(resource, refusal)
     const text = isCause ? refusal.message : 'Not forwarded: another call of the same batch may not proceed.'
     return rpcError(message.id, RPC_ERROR.notForwarded, text, refusalMembers(refusal))
   }
@@ -264,6 +268,15 @@ function needOf(resource: JudgedMcpRequest): ManifestNeed {
 function isCovered(resource: JudgedMcpRequest, sides: readonly BaselineText[]): boolean {
   const { mustBeListed, lists } = judgedMethod(resource)
   return !mustBeListed || sides.some((side) => lists.some((list) => itemNames(list, side).has(resource.item)))
+}
+
+/** 2025-11-25: the answer is a task, which a result with content is not. */
+function asksForTask({ params }: JudgedMcpRequest): boolean {
+  return params['task'] !== undefined && !isModern(params)
+}
+
+function stoppedTask({ id }: JudgedMcpRequest, refusal: Refusal): unknown {
+  return rpcError(id, RPC_ERROR.notForwarded, refusalText(refusal), refusalMembers(refusal))
 }
 
 /** A result, not a protocol error: the model sees it and can act on it. */

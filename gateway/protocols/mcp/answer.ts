@@ -18,7 +18,7 @@ import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
 import { withWrittenNumbers } from '../../json/written-numbers.ts'
 
 /** What is read from the answer to one request. */
-type Wanted =
+export type Wanted =
   /** @property cursor that was asked for; null: the first page */
   | { readonly kind: 'page'; readonly list: ManifestListName; readonly cursor: string | null }
   | { readonly kind: 'session' }
@@ -26,7 +26,7 @@ type Wanted =
 interface AnswerWatcherOptions {
   /** Whose request is answered. */
   readonly asker: McpAsker
-  readonly manifests: Pick<McpManifests, 'momentOf' | 'observe' | 'observeSession' | 'invalidate'>
+  readonly manifests: Pick<McpManifests, 'momentOf' | 'observe' | 'awaitSession' | 'observeSession' | 'invalidate'>
   readonly wanted: ReadonlyMap<MessageId, Wanted>
   /** Set where outcomes are wanted: results and errors are read too, and reported for each resource by the message that asked for it. */
   readonly asked?: ReadonlyMap<JudgedResource, MessageId> | undefined
@@ -49,6 +49,8 @@ const NOTICES: ReadonlyMap<unknown, readonly ManifestListName[]> = new Map(
     ]
   }),
 )
+
+export const SESSION: Wanted = { kind: 'session' }
 
 /** What can be read from the answers to these messages. */
 export function wantedOf(messages: readonly Message[]): ReadonlyMap<MessageId, Wanted> {
@@ -74,7 +76,8 @@ function wantedBy({ method, params }: Extract<Message, { readonly kind: 'request
     const cursor = cursorOf(params)
     return cursor === undefined ? null : { kind: 'page', list, cursor }
   }
-  return method === 'initialize' || method === 'server/discover' ? { kind: 'session' } : null
+  // Only 2026-07-28 begins with a discovery: it does not stand for the start of a session.
+  return method === 'initialize' || (method === 'server/discover' && isModern(params)) ? SESSION : null
 }
 
 /** What a listing may say beside what the gateway's own listings say, without being another one. */
@@ -136,11 +139,15 @@ class ReadingWatcher implements AnswerWatcher {
   readonly #askedIds: ReadonlySet<MessageId>
   readonly #options: AnswerWatcherOptions
   readonly #unanswered: Map<MessageId, Wanted>
+  /** A part could not be read, and may have been the answer to a client that reads it. */
+  #isMisread = false
   /** Taken before the request is sent. */
   readonly #asked: Asked
   #format: 'json' | 'stream' | 'unreadable' = 'unreadable'
   /** Begun by this answer. */
   #session: string | null = null
+  /** The status is that of an answer, not of an error. */
+  #isTaken = false
   #pieces = new BytePieces()
   #size = 0
   readonly #decoder = new TextDecoder()
@@ -149,7 +156,7 @@ class ReadingWatcher implements AnswerWatcher {
     maxBufferSize: MAX_READ_BYTES,
     // One event beyond the bound ends the reading, not the answer.
     onError: (error) => {
-      if (error.type === 'max-buffer-size-exceeded') this.#format = 'unreadable'
+      if (error.type === 'max-buffer-size-exceeded') this.#stopReading()
     },
   })
 
@@ -173,8 +180,14 @@ class ReadingWatcher implements AnswerWatcher {
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
     const session = headers['mcp-session-id']
     this.#session = textIn(session)
+    // The transport of 2024-11-05 answers on another stream, and has no sessions; its calls are refused as such.
+    this.#isTaken = status < 300 && (status !== 202 || this.#session !== null)
+    if (this.#session !== null) this.#awaitSessions()
     const encoding = headers['content-encoding']
-    if (encoding !== undefined && encoding !== 'identity') return
+    if (encoding !== undefined && encoding !== 'identity') {
+      this.#misread()
+      return
+    }
     this.#format = isEventStream(headers) ? 'stream' : 'json'
     if (status >= 400) this.hasFailed = true
   }
@@ -186,10 +199,8 @@ class ReadingWatcher implements AnswerWatcher {
       return
     }
     this.#size += bytes.length
-    if (this.#size > MAX_READ_BYTES) {
-      this.#format = 'unreadable'
-      this.#pieces = new BytePieces()
-    } else this.#pieces.add(bytes)
+    if (this.#size > MAX_READ_BYTES) this.#stopReading()
+    else this.#pieces.add(bytes)
   }
 
   end(): void {
@@ -198,11 +209,39 @@ class ReadingWatcher implements AnswerWatcher {
     // A list whose answer was not understood may have told the agent of other things than the ones noted.
     const unread = [...this.#unanswered.values()].flatMap((wanted) => (wanted.kind === 'page' ? [wanted.list] : []))
     if (unread.length > 0) this.#options.manifests.invalidate(this.#options.asker.call.route.name, unread)
+    this.#awaitSessions()
+  }
+
+  /** Until their start is read, nothing is known of what the server says there. */
+  #awaitSessions(): void {
+    if (!this.#isTaken) return
+    const { asker, manifests } = this.#options
+    for (const [id, { kind }] of this.#unanswered)
+      if (kind === 'session') manifests.awaitSession(asker, this.#isMisread ? null : id, this.#session)
+  }
+
+  /** The client may have taken what was not understood, so nothing that follows answers what was asked. */
+  #misread(): void {
+    this.#isMisread = true
+    this.#awaitSessions()
+  }
+
+  /** Nothing is read any more. */
+  #stopReading(): void {
+    this.#format = 'unreadable'
+    this.#pieces = new BytePieces()
+    this.#misread()
   }
 
   #read(text: string): void {
+    // MCP 2025-11-25, Streamable HTTP: a server may prime a stream with an event that has an id and no data.
+    if (text === '') return
     const json = readStrictJsonText(text)
-    if (!json.ok) return
+    if (!json.ok) {
+      // Signs of life are no messages to anybody.
+      if (/^\s*[[{]/.test(text)) this.#misread()
+      return
+    }
     // Read again only for what becomes part of a contract: it takes several times as long.
     let written: readonly unknown[] | null = null
     const writtenResult = (index: number): unknown => {
@@ -226,17 +265,46 @@ class ReadingWatcher implements AnswerWatcher {
     if (isReported && this.#askedIds.has(id)) this.#outcomes.set(id, hasFailed ? 'FAILED' : 'SUCCEEDED')
     if (hasFailed) this.hasFailed = true
     if (result !== undefined) this.#options.onResult?.(id, result)
-    const wanted = this.#unanswered.get(id)
-    if (wanted === undefined) return
-    this.#unanswered.delete(id)
+    const wanted = this.#options.wanted.get(id)
+    if (this.#isMisread) return
+    if (wanted !== undefined) this.#take(id, wanted, { isError: error !== undefined, written })
+    // Some clients read the id as a number, or take it whatever the id is.
+    else if (readSession(result) !== null || this.#isAskedAs(id)) this.#misread()
+  }
+
+  #isAskedAs(id: MessageId): boolean {
+    return [...this.#options.wanted.keys()].some((asked) => Number(asked) === Number(id))
+  }
+
+  #take(id: MessageId, wanted: Wanted, { isError, written }: WantedAnswer): void {
+    const { asker, manifests } = this.#options
+    // Clients differ in which of two answers they take.
+    if (!this.#unanswered.delete(id)) {
+      if (wanted.kind === 'page') manifests.invalidate(asker.call.route.name, [wanted.list])
+      return this.#leave(id, wanted)
+    }
+    if (isError) return
     if (wanted.kind === 'session') {
       const facts = readSession(written())
-      if (facts !== null) manifests.observeSession(asker, facts, this.#session)
+      if (facts === null) this.#leave(id, wanted)
+      else manifests.observeSession(asker, facts, this.#session)
       return
     }
     const page = readPage(wanted.list, wanted.cursor, written())
-    if (page !== null) manifests.observe(asker, page, this.#asked)
+    if (page === null) this.#leave(id, wanted)
+    else manifests.observe(asker, page, this.#asked)
   }
+
+  /** Its answer is not what the protocol has there. */
+  #leave(id: MessageId, wanted: Wanted): void {
+    this.#unanswered.set(id, wanted)
+    this.#misread()
+  }
+}
+
+interface WantedAnswer {
+  readonly isError: boolean
+  readonly written: () => unknown
 }
 
 function messagesIn(value: unknown): readonly unknown[] {

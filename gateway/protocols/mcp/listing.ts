@@ -17,7 +17,8 @@ export interface Page {
   readonly nextCursor: string | null
 }
 
-const MAX_PAGES = 200
+/** A list of more does not end. */
+export const MAX_PAGES = 200
 
 /** All pages. Rejects with PREFLIGHT_UNDECIDED, or with an UpstreamRefusal for the caller. */
 export async function listAll(

@@ -6,6 +6,7 @@
 import type { McpRoute } from './settings.ts'
 import { LRUCache } from 'lru-cache'
 import type { OfferedContract } from '../../baselines/baselines.ts'
+import { GatewayError } from '../../errors/errors.ts'
 import type { Route } from '../../routing/route.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
 import type { Logger } from '../../telemetry/log.ts'
@@ -13,7 +14,8 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Call } from '../../calls/call.ts'
 import { callerKey, offerKey } from '../common/offer-key.ts'
 import { protocolMembers, type McpAsker } from './gateway-requests.ts'
-import type { Page } from './listing.ts'
+import { MAX_PAGES, type Page } from './listing.ts'
+import type { MessageId } from './json-rpc.ts'
 import {
   LIST_NAMES,
   manifestContract,
@@ -37,6 +39,14 @@ export interface McpManifests {
   momentOf(route: string): Asked
   /** A page went by in an answer to this caller. A list counts once all its pages were seen, from the request for its first page. */
   observe(asker: McpAsker, page: Page, asked: Asked): void
+  /**
+   * A session began whose start was not read yet.
+   * @param id of the request for it; null: it will not be read any more
+   * @param session null: that of the call, or none
+   */
+  awaitSession(asker: McpAsker, id: MessageId | null, session: string | null): void
+  /** Id of the request whose answer is awaited in the session of the call; null: none. */
+  awaitedSession(call: Call<McpRoute>): MessageId | null
   /** What the server says of itself went by. @param session that begins with it; null: that of the call, or none */
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void
   /** The server said that its lists changed, or an answer could not be read: what was seen of this route is out of date. */
@@ -71,6 +81,12 @@ interface Seen<Thing> {
   readonly asked: Asked
 }
 
+/** The first pages of a list. */
+interface SeenPages extends Seen<readonly unknown[]> {
+  readonly nextCursor: string
+  readonly count: number
+}
+
 /** A question under way. */
 interface Running {
   readonly done: Promise<void>
@@ -89,7 +105,7 @@ interface ListingView {
   /** Questions under way, by list. */
   readonly connectionRequest: Map<ManifestListName | 'session', Running>
   /** Pages seen so far of listings that go by, and the cursor that continues each. */
-  readonly pages: Partial<Record<ManifestListName, Seen<readonly unknown[]> & { readonly nextCursor: string }>>
+  readonly pages: Partial<Record<ManifestListName, SeenPages>>
 }
 
 const DEFAULT_REFRESH_SECONDS = 60
@@ -105,6 +121,8 @@ export class OfferedManifests implements McpManifests {
   readonly #callers = new LRUCache<string, Map<string, ListingView>>({ max: MAX_CALLERS })
   /** What a server said of itself, by session, by caller where there are none, and by server. */
   readonly #starts = new LRUCache<string, Seen<SessionFacts>>({ max: MAX_CALLERS })
+  /** Sessions whose start was not read, with the id of the request for it. */
+  readonly #awaited = new LRUCache<string, { readonly id: MessageId | null }>({ max: MAX_CALLERS })
   /** How often each list of a route was said to have changed. */
   readonly #epochs = new Map<string, Asked['epochs']>()
   /** One copy of a manifest for all sessions that see it. */
@@ -115,6 +133,7 @@ export class OfferedManifests implements McpManifests {
   }
 
   current(asker: McpAsker, needs: readonly ManifestNeed[]): OfferedContract | Promise<OfferedContract> {
+    this.#checkStart(asker)
     const view = this.#viewOf(asker)
     const isHit =
       view.manifest !== null &&
@@ -133,18 +152,41 @@ export class OfferedManifests implements McpManifests {
     const before = cursor === null ? { thing: [], asked } : view.pages[list]
     if (before === undefined || ('nextCursor' in before && before.nextCursor !== cursor)) return
     const seen = { thing: [...before.thing, ...items], asked: before.asked }
-    if (nextCursor !== null) {
-      view.pages[list] = { ...seen, nextCursor }
+    const count = 'nextCursor' in before ? before.count + 1 : 1
+    if (nextCursor !== null && nextCursor !== cursor && count < MAX_PAGES) {
+      view.pages[list] = { ...seen, nextCursor, count }
       return
     }
     delete view.pages[list]
+    if (nextCursor !== null) return
     // A caller may be slow between two pages: what was learned later stays.
     if ((view.lists[list]?.asked.at ?? 0) > seen.asked.at) return
     view.lists[list] = seen
     this.#compose(view, asker.call.route)
   }
 
+  awaitSession(asker: McpAsker, id: MessageId | null, session: string | null): void {
+    // Without sessions the server is asked again.
+    if (asker.isModern) this.#viewOf(asker).session = null
+    else this.#awaited.set(sessionKeyOf(asker.call, session), { id })
+  }
+
+  awaitedSession(call: Call<McpRoute>): MessageId | null {
+    return this.#awaited.get(sessionKeyOf(call, null))?.id ?? null
+  }
+
+  /** A claim of a version without sessions does not leave a session behind. */
+  #checkStart({ call, isModern }: McpAsker): void {
+    const isInSession = !isModern || call.headers['mcp-session-id'] !== undefined
+    if (!isInSession || !this.#awaited.has(sessionKeyOf(call, null))) return
+    throw new GatewayError(
+      'PREFLIGHT_UNDECIDED',
+      `The answer to initialize of the route "${call.route.name}" could not be read, so the call could not be judged. Begin a new session.`,
+    )
+  }
+
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void {
+    if (!asker.isModern) this.#awaited.delete(sessionKeyOf(asker.call, session))
     const seen = { thing: facts, asked: this.momentOf(asker.call.route.name) }
     this.#starts.set(serverOf(asker.call), seen)
     if (asker.isModern) this.#viewOf(asker).session = seen
