@@ -31,12 +31,17 @@ function definesScope(defined: DefinedScopes, scope: string): boolean {
 
 /** Scopes that clients of some flow can no longer request. A flow that is gone is a change of its own. */
 export function withdrawnScopes(before: DefinedScopes, after: DefinedScopes): readonly string[] {
-  const all = new Set([...before.values()].flatMap((scopes) => [...scopes]))
-  return [...all].filter(
-    (scope) =>
-      !definesScope(after, scope) ||
-      [...before].some(([flow, scopes]) => scopes.has(scope) && after.get(flow)?.has(scope) === false),
-  )
+  return [...scopesOf(before)].filter((scope) => !isOffered(scope, before, after))
+}
+
+export function scopesOf(defined: DefinedScopes): ReadonlySet<string> {
+  return new Set([...defined.values()].flatMap((scopes) => [...scopes]))
+}
+
+/** Whether clients of every flow that offered a scope can still request it. */
+export function isOffered(scope: string, before: DefinedScopes, after: DefinedScopes): boolean {
+  if (!definesScope(after, scope)) return false
+  return [...before].every(([flow, scopes]) => !scopes.has(scope) || after.get(flow)?.has(scope) !== false)
 }
 
 export interface Alternative {
@@ -65,22 +70,21 @@ const NOTHING: readonly Alternative[] = [{ label: 'none', credentials: [] }]
 
 export function compareAlternatives(base: readonly Alternative[], head: readonly Alternative[]): SecurityChange {
   const [before, after] = [base.length === 0 ? NOTHING : base, head.length === 0 ? NOTHING : head]
-  const [wasAdmitted, isAdmitted] = [admission(before), admission(after)]
+  const [admitting, admits] = [new Admission(before), new Admission(after)]
   const lost = before
-    .filter((offered) => !isAdmitted(offered, isObtainable))
-    .map((offered) => ({ offered, unoffered: unofferedScopes(offered, after) }))
+    .filter((offered) => admits.first(offered, isObtainable) === null)
+    .map((offered) => ({ offered, unoffered: unofferedScopes(admits.first(offered, isRequiredAsBefore)) }))
   const refused = lost.flatMap(({ offered, unoffered }) => (unoffered.length === 0 ? [offered] : []))
   return {
     refused,
-    isByScopes: refused.every((offered) => isAdmitted(offered, isSameCredential)),
+    isByScopes: refused.every((offered) => admits.firstOfAnyScopes(offered) !== null),
     unoffered: lost.flatMap(({ unoffered }) => unoffered),
-    admitted: after.filter((offered) => !wasAdmitted(offered, isAlreadyRequired)),
+    admitted: after.filter((offered) => admitting.first(offered, isAlreadyRequired) === null),
   }
 }
 
-/** The scopes of an alternative that are required as before, and that its schemes do not list. */
-function unofferedScopes(offered: Alternative, after: readonly Alternative[]): readonly UnofferedScope[] {
-  const needed = after.find((one) => admits(one, offered, isRequiredAsBefore))
+/** The scopes that are required as before, and that their schemes do not list. */
+function unofferedScopes(needed: Alternative | null): readonly UnofferedScope[] {
   return (needed?.credentials ?? []).flatMap(({ scheme, scopes, defined }) =>
     scopes.flatMap((scope) => (defined !== null && definesScope(defined, scope) ? [] : [{ scheme, scope }])),
   )
@@ -88,13 +92,76 @@ function unofferedScopes(offered: Alternative, after: readonly Alternative[]): r
 
 type CredentialCheck = (offered: Credential, needed: Credential) => boolean
 
-/** Whether one of several alternatives admits a caller. Only those that need a scheme of the caller can, or need none. */
-function admission(alternatives: readonly Alternative[]): (offered: Alternative, check: CredentialCheck) => boolean {
-  const byScheme = Map.groupBy(alternatives, ({ credentials }) => credentials[0]?.scheme ?? null)
-  return (offered, check) =>
-    [null, ...offered.credentials.map(({ scheme }) => scheme)].some((scheme) =>
-      byScheme.get(scheme)?.some((needed) => admits(needed, offered, check)),
+interface RankedAlternative {
+  readonly needed: Alternative
+  readonly rank: number
+}
+
+/** Finds the alternative that admits a caller, among those only that need what the caller holds. */
+class Admission {
+  readonly #alternatives: readonly Alternative[]
+  readonly #byScope: ReadonlyMap<string, readonly RankedAlternative[]>
+  #byScheme: ReadonlyMap<string, readonly RankedAlternative[]> | undefined
+
+  constructor(alternatives: readonly Alternative[]) {
+    this.#alternatives = alternatives
+    this.#byScope = byRarestKey(alternatives, scopeKey)
+  }
+
+  /** The first one by order, or null. */
+  first(offered: Alternative, check: CredentialCheck): Alternative | null {
+    const keys = offered.credentials.flatMap((one) => [schemeKey(one), ...one.scopes.map((scope) => keyOf(one, scope))])
+    return firstAdmitting(this.#byScope, keys, offered, check)
+  }
+
+  firstOfAnyScopes(offered: Alternative): Alternative | null {
+    this.#byScheme ??= byRarestKey(this.#alternatives, schemeKey)
+    return firstAdmitting(this.#byScheme, offered.credentials.map(schemeKey), offered, isSameCredential)
+  }
+}
+
+const NO_CREDENTIAL = ''
+
+/** Each alternative under that of its credentials which the fewest of them need. */
+function byRarestKey(
+  alternatives: readonly Alternative[],
+  keyOfCredential: (credential: Credential) => string,
+): ReadonlyMap<string, readonly RankedAlternative[]> {
+  const counts = new Map<string, number>()
+  const keysOf = alternatives.map(({ credentials }) => [...new Set(credentials.map(keyOfCredential))])
+  for (const key of keysOf.flat()) counts.set(key, (counts.get(key) ?? 0) + 1)
+  const rarest = (keys: readonly string[]): string =>
+    keys.reduce(
+      (best, key) => ((counts.get(key) ?? 0) < (counts.get(best) ?? 0) ? key : best),
+      keys[0] ?? NO_CREDENTIAL,
     )
+  const ranked = alternatives.map((needed, rank) => ({ needed, rank }))
+  return Map.groupBy(ranked, ({ rank }) => rarest(keysOf[rank] ?? []))
+}
+
+function firstAdmitting(
+  index: ReadonlyMap<string, readonly RankedAlternative[]>,
+  keys: readonly string[],
+  offered: Alternative,
+  check: CredentialCheck,
+): Alternative | null {
+  const found = [...new Set([NO_CREDENTIAL, ...keys])].flatMap(
+    (key) => index.get(key)?.find(({ needed }) => admits(needed, offered, check)) ?? [],
+  )
+  return found.sort((one, other) => one.rank - other.rank)[0]?.needed ?? null
+}
+
+function scopeKey(credential: Credential): string {
+  return keyOf(credential, credential.scopes[0] ?? null)
+}
+
+function schemeKey(credential: Credential): string {
+  return keyOf(credential, null)
+}
+
+/** Schemes without a name are matched by their kind. */
+function keyOf({ scheme, kind }: Credential, scope: string | null): string {
+  return JSON.stringify([scheme, scheme === '' ? kind : null, scope])
 }
 
 /** Each required credential is among the held ones. */

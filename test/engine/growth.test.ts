@@ -39,6 +39,31 @@ function securedServer(count: number, scheme: string): string {
   })
 }
 
+function messageTraits(count: number, type: string): string {
+  const traits = Array.from({ length: count }, (_, i) => ({
+    headers: { type: 'object', properties: { [`h${i}`]: { type } } },
+  }))
+  return JSON.stringify({
+    asyncapi: '3.0.0',
+    info: { title: 'a', version: '1' },
+    channels: { c: { address: 'a', messages: { m: { payload: {}, traits } } } },
+    operations: { o: { action: 'send', channel: { $ref: '#/channels/c' } } },
+  })
+}
+
+function scopedServer(count: number, scope: string): string {
+  const security = Array.from({ length: count }, (_, i) => ({
+    type: 'oauth2',
+    flows: { clientCredentials: { tokenUrl: 'https://a', availableScopes: { [`s${i}`]: '' } } },
+    scopes: [`${scope}${i}`],
+  }))
+  return JSON.stringify({
+    asyncapi: '3.0.0',
+    info: { title: 'a', version: '1' },
+    servers: { s: { host: 'a', protocol: 'kafka', security } },
+  })
+}
+
 function ownTemplate(index: number): string {
   return `/a/{id}/b${index}/{x}`
 }
@@ -124,6 +149,14 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
       rpcs(n, (i) => `get: "/v/${i}" additional_bindings { get: "/{id}/${i + 1}" }`),
     ],
   ],
+  'bindings that each take calls of every other rpc': [
+    'protobuf',
+    2000,
+    (n) => [
+      rpcs(n, (i) => `get: "/a${i}" additional_bindings { get: "/{id}" }`),
+      rpcs(n, (i) => `get: "/a${i}" additional_bindings { get: "/{id}" } additional_bindings { get: "/{id=**}" }`),
+    ],
+  ],
   'messages that contain each other, with as many rpcs': [
     'protobuf',
     2000,
@@ -178,6 +211,8 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
       return [side('x'), side('y')]
     },
   ],
+  'traits of a message': ['asyncapi', 2000, (n) => [messageTraits(n, 'string'), messageTraits(n, 'integer')]],
+  'alternatives of security of one kind': ['asyncapi', 2000, (n) => [scopedServer(n, 'a'), scopedServer(n, 'b')]],
   'alternatives of security': ['asyncapi', 2000, (n) => [securedServer(n, 'a'), securedServer(n, 'b')]],
 }
 

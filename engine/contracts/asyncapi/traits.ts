@@ -2,8 +2,7 @@
  * Merges parts of an operation or message with its traits. Both majors use JSON Merge Patch (RFC 7396) in the order of
  * the traits. In 2.x a trait overrides its owner, in 3.x it does not (AsyncAPI 3.0, Traits Merge Mechanism).
  */
-import { Pairs } from '../../schema/inclusion/pair-map.ts'
-import { isRecord, locatedItems, memberOf, recordOf, stepInto, type Located, type Place } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, recordOf, type Located, type Place } from '../../schema/located.ts'
 import type { OpenApiDocuments } from '../documents.ts'
 import { movesBetween, rewriteReferences } from '../rewritten-references.ts'
 
@@ -26,45 +25,66 @@ export function partWithTraits(
     const part = holder === null ? null : memberOf(holder, member)
     return part === null ? [] : [part]
   })
-  const [first = null, ...others] = parts
-  if (first === null) return null
-  const merge = new TraitMerge(documents)
-  return others.reduce((under, over) => merge.merged(under, over), first)
+  return parts.length === 0 ? null : new TraitMerge(documents).merged(parts)
 }
 
-/** One merge. References may lead back to where they stand. */
+/** One merge of all parts at once: one part after the other would copy what is merged so far again and again. */
 class TraitMerge {
   readonly #documents: OpenApiDocuments
-  readonly #open = new Pairs<object, true>()
+  readonly #ids = new Map<unknown, number>()
+  /** The parts that are being merged: references may lead back to where they stand. */
+  readonly #open = new Set<string>()
 
   constructor(documents: OpenApiDocuments) {
     this.#documents = documents
   }
 
-  /** Each part keeps its place. Of two parts that are no objects, the stronger one wins. */
-  merged(under: Located, over: Located): Located {
-    const [lower, upper] = [this.#documents.follow(under), this.#documents.follow(over)]
-    if (lower === null || upper === null || !isRecord(lower.value) || !isRecord(upper.value)) return over
-    const [below, above] = [lower.value, upper.value]
-    if (below === above || this.#open.get(below, above) === true) return over
-    this.#open.set(below, above, true)
-    return this.#ofObjects(inDocumentOf(lower, upper), upper)
+  /** @param parts the strongest last. Each keeps its place. A part that is no object replaces all before it. */
+  merged(parts: readonly Located[]): Located {
+    const last = parts[parts.length - 1]
+    if (last === undefined) throw new Error('no part to merge')
+    const followed = parts.map((part) => this.#documents.follow(part))
+    const objects = followed.slice(1 + followed.findLastIndex((part) => !isRecord(part?.value)))
+    const different = objects.flatMap((part, index) =>
+      part === null || part.value === objects[index + 1]?.value ? [] : [part],
+    )
+    const strongest = different.at(-1)
+    if (strongest === undefined || different.length === 1) return last
+    const key = different.map(({ value }) => this.#idOf(value)).join(' ')
+    if (this.#open.has(key)) return last
+    this.#open.add(key)
+    return this.#ofObjects(
+      different.map((part) => inDocumentOf(part, strongest)),
+      strongest,
+    )
   }
 
-  #ofObjects(under: Located, over: Located): Located {
-    const names = Object.keys(recordOf(under.value))
-    const values = new Map<string, unknown>(Object.entries(recordOf(under.value)))
-    const moved = new Map<string, Place>(names.map((name) => [name, stepInto(under.at, name)]))
-    for (const name of Object.keys(recordOf(over.value))) {
-      const [below, above] = [memberOf(under, name), memberOf(over, name)]
-      if (above === null) continue
-      const part = below === null ? above : inDocumentOf(this.merged(below, above), over)
+  #ofObjects(parts: readonly Located[], strongest: Located): Located {
+    const held = new Map<string, Located[]>()
+    for (const part of parts)
+      for (const name of Object.keys(recordOf(part.value))) {
+        const member = memberOf(part, name)
+        if (member === null) continue
+        const own = held.get(name)
+        // RFC 7396: null removes the member.
+        if (member.value === null) held.delete(name)
+        else if (own === undefined) held.set(name, [member])
+        else own.push(member)
+      }
+    const values = new Map<string, unknown>()
+    const moved = new Map<string, Place>()
+    for (const [name, members] of held) {
+      const part = inDocumentOf(this.merged(members), strongest)
       values.set(name, part.value)
       moved.set(name, part.at)
-      // RFC 7396: null removes the member.
-      if (part.value === null) values.delete(name)
     }
-    return { value: Object.fromEntries(values), at: { ...over.at, moved }, document: over.document }
+    return { value: Object.fromEntries(values), at: { ...strongest.at, moved }, document: strongest.document }
+  }
+
+  #idOf(value: unknown): number {
+    const id = this.#ids.get(value) ?? this.#ids.size
+    this.#ids.set(value, id)
+    return id
   }
 }
 

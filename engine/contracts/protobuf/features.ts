@@ -79,6 +79,36 @@ export function isKnownFeature(option: string): boolean {
   return KNOWN_OPTIONS.has(option)
 }
 
+const NESTED = 'features.(pb.java).nest_in_file_class'
+const OLD_NAME = 'features.(pb.java).use_old_outer_classname_default'
+
+/** Features of generated code whose default edition 2024 changed, by their options: before it, and since then. */
+const LANGUAGE_DEFAULTS: ReadonlyMap<string, readonly [before: Json, since2024: Json]> = new Map<
+  string,
+  readonly [Json, Json]
+>([
+  ['features.(pb.cpp).enum_name_uses_string_view', [false, true]],
+  ['features.(pb.go).api_level', ['API_OPEN', 'API_OPAQUE']],
+  [NESTED, ['LEGACY', 'NO']],
+  [OLD_NAME, [true, false]],
+])
+
+/**
+ * The options of a file, with the features of generated code that its edition sets.
+ * @param isNamed whether the outer class has a stated name: default names do not count then
+ */
+export function withLanguageFeatures(syntax: string, options: Options, isNamed: boolean): Options {
+  const all = new Map(options)
+  for (const [option, [before, since2024]] of LANGUAGE_DEFAULTS)
+    if (!all.has(option)) all.set(option, syntax === '2024' ? since2024 : before)
+  if (isNamed) all.delete(OLD_NAME)
+  const nested = all.get(NESTED)
+  // Edition 2024 states by a feature what an option stated before: whether each type has a file of its own.
+  if (nested !== 'LEGACY') all.set('java_multiple_files', nested === 'NO')
+  all.delete(NESTED)
+  return all
+}
+
 export function defaultFeatures(syntax: string): Features {
   return DEFAULTS.get(syntax) ?? PROTO2
 }

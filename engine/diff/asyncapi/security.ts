@@ -9,8 +9,9 @@ import {
   addressText,
   compareAlternatives,
   definedScopes,
+  isOffered,
+  scopesOf,
   UNDEFINED_KIND,
-  withdrawnScopes,
   type Alternative,
   type Credential,
   type DefinedScopes,
@@ -66,16 +67,25 @@ export function compareAsyncSecurity(walk: AsyncWalk, before: Secured, after: Se
   }
 }
 
-/** Scopes that a scheme in use offered and no longer offers. */
+/** Scopes that a scheme in use offered, and that no scheme of its kind offers any more. */
 function withdrawnFrom(base: readonly Alternative[], head: readonly Alternative[]): ReadonlySet<string> {
-  const kept = head.flatMap(({ credentials }) => credentials)
+  const partners = head.flatMap(({ credentials }) => credentials)
+  const kinds = new Set(partners.map(({ kind }) => kind))
+  const offering = new Map<string, DefinedScopes[]>()
+  for (const { kind, defined } of partners)
+    for (const scope of defined === null ? [] : scopesOf(defined)) {
+      const key = `${kind} ${scope}`
+      const known = offering.get(key)
+      if (known === undefined) offering.set(key, [defined ?? new Map()])
+      else known.push(defined ?? new Map())
+    }
   const withdrawn = base
     .flatMap(({ credentials }) => credentials)
     .flatMap(({ kind, defined }) => {
-      const partners = kept.filter((other) => other.kind === kind)
-      if (defined === null || partners.length === 0) return []
-      const withdrawn = partners.map((other) => new Set(withdrawnScopes(defined, other.defined ?? new Map())))
-      return [...(withdrawn[0] ?? [])].filter((scope) => withdrawn.every((scopes) => scopes.has(scope)))
+      if (defined === null || !kinds.has(kind)) return []
+      const isKept = (scope: string): boolean =>
+        offering.get(`${kind} ${scope}`)?.some((after) => isOffered(scope, defined, after)) === true
+      return [...scopesOf(defined)].filter((scope) => !isKept(scope))
     })
   return new Set(withdrawn)
 }

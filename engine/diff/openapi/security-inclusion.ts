@@ -46,17 +46,33 @@ export function compareAdmission(walk: Walk, before: OperationSide, after: Opera
     requiredAlternatives(base, walk.security.base),
     requiredAlternatives(head, walk.security.head),
   ]
-  const { refused, isByScopes, unoffered, admitted } = compareAlternatives(baseAlternatives, headAlternatives)
+  const { refused, isByScopes, unoffered, admitted, texts } = comparedAlternatives(baseAlternatives, headAlternatives)
   const located = head ?? after.operation.located
-  const add = (action: OpenApiFacts['admission']['action'], texts: readonly [string, string]): void =>
+  const add = (action: OpenApiFacts['admission']['action']): void =>
     reportRequirement(walk, 'admission', { action }, { located, texts })
-  if (refused.length > 0) add(isByScopes ? 'scopes' : 'tightened', labels(baseAlternatives, headAlternatives))
-  else if (admitted.length > 0) add('loosened', labels(baseAlternatives, headAlternatives))
+  if (refused.length > 0) add(isByScopes ? 'scopes' : 'tightened')
+  else if (admitted.length > 0) add('loosened')
   if (refused.length > 0) return
   const withdrawn = [...unoffered, ...withdrawnFrom(baseAlternatives, walk.security.head)]
   for (const { scheme, scope } of new Map(withdrawn.map((one) => [JSON.stringify(one), one])).values()) {
     reportRequirement(walk, 'admission', { action: 'withdrawn', scheme, scope }, { located, texts: [scope, null] })
   }
+}
+
+interface ComparedAlternatives extends SecurityChange {
+  /** Both sides as texts. */
+  readonly texts: readonly [before: string, after: string]
+}
+
+/** By the alternatives of both sides: most operations have those of the whole interface. */
+const compared = new WeakMap<readonly Alternative[], WeakMap<readonly Alternative[], ComparedAlternatives>>()
+
+function comparedAlternatives(base: readonly Alternative[], head: readonly Alternative[]): ComparedAlternatives {
+  const byHead = compared.get(base) ?? new WeakMap<readonly Alternative[], ComparedAlternatives>()
+  compared.set(base, byHead)
+  const known = byHead.get(head) ?? { ...compareAlternatives(base, head), texts: labels(base, head) }
+  byHead.set(head, known)
+  return known
 }
 
 /**
@@ -117,8 +133,10 @@ function globalSecurity({ root }: OpenApiContract): Located | null {
   return memberOf(root, 'security')
 }
 
+const NOTHING_REQUIRED: readonly Alternative[] = []
+
 function requiredAlternatives(security: Located | null, schemes: SideSchemes): readonly Alternative[] {
-  if (security === null) return []
+  if (security === null) return NOTHING_REQUIRED
   const known = schemes.read.get(security.value)
   if (known !== undefined) return known
   const owner = { ...security, value: { security: security.value } }

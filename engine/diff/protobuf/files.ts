@@ -1,4 +1,5 @@
 /** Files of a set, matched by path: package, syntax, options, imports, and undeclared types. */
+import { withLanguageFeatures, type Options } from '../../contracts/protobuf/features.ts'
 import { missingImports, type ProtoContract } from '../../contracts/protobuf/contract.ts'
 import type { ProtoFile } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
@@ -58,20 +59,29 @@ function compareFile(base: ProtoFile, head: ProtoFile, walk: ProtoWalk): void {
     const change = { ...place, subject: `${subject} public import ${path}` }
     walk.add({ ...change, rule: 'proto-public-import-removed', before: path })
   }
+  const [before, after] = languageOptions(base, head)
   for (const { name, fallback } of FILE_OPTIONS) {
-    const before = base.options.get(name) ?? fallback
-    const after = head.options.get(name) ?? fallback
-    if (before === after) continue
+    const [old, current] = [before.get(name) ?? fallback, after.get(name) ?? fallback]
+    if (old === current) continue
     const change = { ...place, location: `${head.at}/option/${name}`, subject: `${subject} ${name}` }
-    walk.add({ ...change, rule: `proto-file-${name.replaceAll('_', '-')}-changed`, before, after })
+    walk.add({ ...change, rule: `proto-file-${name.replaceAll('_', '-')}-changed`, before: old, after: current })
   }
   const shared = { name: head.path === '' ? 'the file' : head.path, fullName: subject, at: head.at }
   compareCommonOptions(
-    { ...shared, options: base.options },
-    { ...shared, options: head.options },
+    { ...shared, options: before },
+    { ...shared, options: after },
     { judged: JUDGED, reaches: [] },
     walk,
   )
+}
+
+/** The options of both sides. A default name of the outer class is compared only if no side states one. */
+function languageOptions(base: ProtoFile, head: ProtoFile): readonly [before: Options, after: Options] {
+  const isNamed = [base, head].some(({ options }) => options.has('java_outer_classname'))
+  return [
+    withLanguageFeatures(base.syntax, base.options, isNamed),
+    withLanguageFeatures(head.syntax, head.options, isNamed),
+  ]
 }
 
 /** Whether those who import a file get the declarations of the one at the path too. The nearest ones come first. */

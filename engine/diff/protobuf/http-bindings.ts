@@ -2,8 +2,9 @@
  * The HTTP bindings of an rpc (`google.api.http`) on both sides. A binding is kept if some binding still accepts its
  * requests with the same meaning.
  */
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
-import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.ts'
+import type { ProtoMessage, ProtoMethod, ProtoService } from '../../contracts/protobuf/model.ts'
 import type { Operation } from '../../model/finding.ts'
 import { operationOf } from './affected-rpcs.ts'
 import { BindingIndex } from './binding-index.ts'
@@ -46,28 +47,44 @@ interface RoutedBinding {
   readonly binding: Binding
 }
 
-/** Bindings that are new in the head, and take calls that one of another rpc takes on both sides. */
+/**
+ * Bindings that an rpc has on both sides, and whose calls a new binding of another rpc takes. The first of these is named:
+ * each with each would be a finding for every pair.
+ */
 export function compareHttpRoutes(walk: ProtoWalk): void {
   const [base, head] = [routesOf(walk.base), routesOf(walk.head)]
   const [inBase, inHead] = [routesByMethod(base), routesByMethod(head)]
-  const kept = new BindingIndex(base.filter((route) => isIn(route, inHead)))
+  const added = new BindingIndex(head.filter((route) => !isIn(route, inBase)).toSorted(byName))
   const methods = new Map(head.map(({ method }) => [method.fullName, method]))
-  for (const added of head) {
-    if (isIn(added, inBase)) continue
-    for (const { service, method, binding } of kept.overlapping(added.binding)) {
-      if (method.fullName === added.method.fullName || !areReachedAlike(service, added.service)) continue
-      const values = { before: binding.text, after: `${added.method.fullName}: ${added.binding.text}` }
-      const place = { side: 'head', location: added.method.at, name: method.name } as const
-      const subject = `${method.fullName} ${binding.text} ${values.after}`
-      walk.add({
-        ...place,
-        ...values,
-        rule: 'proto-rpc-http-shadowed',
-        subject,
-        reaches: [operationOf(service, methods.get(method.fullName) ?? method)],
-      })
-    }
+  for (const kept of base) {
+    if (!isIn(kept, inHead)) continue
+    const { service, method, binding } = kept
+    const taking = routeThatTakes(kept, added)
+    if (taking === null) continue
+    const values = { before: binding.text, after: `${taking.method.fullName}: ${taking.binding.text}` }
+    walk.add({
+      ...values,
+      side: 'head',
+      location: taking.method.at,
+      name: method.name,
+      rule: 'proto-rpc-http-shadowed',
+      subject: `${method.fullName} ${binding.text} ${values.after}`,
+      reaches: [operationOf(service, methods.get(method.fullName) ?? method)],
+    })
   }
+}
+
+function byName(one: RoutedBinding, other: RoutedBinding): number {
+  return byCodeUnit(one.method.fullName, other.method.fullName) || byCodeUnit(one.binding.text, other.binding.text)
+}
+
+function routeThatTakes(
+  { service, method, binding }: RoutedBinding,
+  added: BindingIndex<RoutedBinding>,
+): RoutedBinding | null {
+  for (const route of added.overlapping(binding))
+    if (route.method.fullName !== method.fullName && areReachedAlike(service, route.service)) return route
+  return null
 }
 
 type RoutesByMethod = ReadonlyMap<string, IndexedBindings>
@@ -124,11 +141,19 @@ function hasSameFields(held: Binding, binding: Binding, hasField: FieldCheck): b
   })
 }
 
+/** By message: many rpcs may take the same one. */
+const fieldNames = new WeakMap<ProtoMessage, ReadonlySet<string>>()
+
+function fieldNamesOf(message: ProtoMessage): ReadonlySet<string> {
+  const names = fieldNames.get(message) ?? new Set(message.fields.map(({ name }) => name))
+  fieldNames.set(message, names)
+  return names
+}
+
 /** Whether the request of an rpc has a field, by the first name of its path. */
 function fieldCheck({ input, scope }: ProtoMethod, contract: ProtoContract): FieldCheck {
   const message = contract.messages.get(contract.typeOf(input, scope).name)
   // A request type that is not available may have any field.
   if (message === undefined) return () => true
-  const names = new Set(message.fields.map(({ name }) => name))
-  return (path) => names.has(path.split('.')[0] ?? '')
+  return (path) => fieldNamesOf(message).has(path.split('.')[0] ?? '')
 }

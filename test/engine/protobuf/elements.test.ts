@@ -566,8 +566,9 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'the edition',
     edition('int32 a = 1;'),
     { head: 'edition = "2024"; package p;', message: 'int32 a = 1;' },
-    'info',
-    'info',
+    // The defaults of generated code: Java, Go and C++.
+    'dangerous',
+    'dangerous',
   ],
   ...FILE_OPTIONS.map(([text, forth, back]): ElementRow<Parts> => [
     `the option ${text} of a file`,

@@ -186,7 +186,9 @@ const REWRITES: readonly Rewrite[] = [
   [
     'editions 2023 and 2024',
     edition('message M { int32 a = 1; }'),
-    written('edition = "2024"; package p; message M { int32 a = 1; }'),
+    written(
+      'edition = "2024"; package p; option features.(pb.go).api_level = API_OPEN; option features.(pb.java) = { nest_in_file_class: YES, use_old_outer_classname_default: true }; option features.(pb.cpp).enum_name_uses_string_view = false; message M { int32 a = 1; }',
+    ),
   ],
   [
     'extensions in one range, and in two',
