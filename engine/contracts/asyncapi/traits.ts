@@ -28,7 +28,7 @@ export function partWithTraits(
   return parts.length === 0 ? null : new TraitMerge(documents).merged(parts)
 }
 
-/** One merge of all parts at once: one part after the other would copy what is merged so far again and again. */
+/** One merge of all parts together. One part after the other would copy each time what is merged so far. */
 class TraitMerge {
   readonly #documents: OpenApiDocuments
   readonly #ids = new Map<unknown, number>()
