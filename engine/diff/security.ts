@@ -70,7 +70,7 @@ const NOTHING: readonly Alternative[] = [{ label: 'none', credentials: [] }]
 
 export function compareAlternatives(base: readonly Alternative[], head: readonly Alternative[]): SecurityChange {
   const [before, after] = [base.length === 0 ? NOTHING : base, head.length === 0 ? NOTHING : head]
-  const [admitting, admits] = [new Admission(before), new Admission(after)]
+  const [admitting, admits] = [new AdmittingAlternatives(before), new AdmittingAlternatives(after)]
   const lost = before
     .filter((offered) => admits.first(offered, isObtainable) === null)
     .map((offered) => ({ offered, unoffered: unofferedScopes(admits.first(offered, isRequiredAsBefore)) }))
@@ -98,7 +98,7 @@ interface RankedAlternative {
 }
 
 /** Finds the alternative that admits a caller, among those only that need what the caller holds. */
-class Admission {
+class AdmittingAlternatives {
   readonly #alternatives: readonly Alternative[]
   readonly #byScope: ReadonlyMap<string, readonly RankedAlternative[]>
   #byScheme: ReadonlyMap<string, readonly RankedAlternative[]> | undefined
