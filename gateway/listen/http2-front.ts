@@ -145,8 +145,6 @@ function takeStream(
   stream.on('close', leave)
   if (stream.endAfterHeaders) exchange.end()
   else {
-    if (headers['content-length'] === undefined)
-      stream.on('trailers', (trailers) => exchange.addTrailers(Object.entries(trailers).flatMap(fieldPairs)))
     stream.pipe(exchange)
     // A client that streams both ways may wait for the answer before it sends.
     flushHead(exchange)
@@ -178,10 +176,9 @@ function http1Fields(
   const crumbs: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const [name = '', value = ''] = [raw[index], raw[index + 1]]
-    // HTTP/1.1 has one such field (RFC 9113 §8.2.3), and a body of stated length has no trailers to announce.
+    // HTTP/1.1 has one such field (RFC 9113 §8.2.3). Trailers of a request end here.
     if (name === 'cookie') crumbs.push(value)
-    else if (name === 'trailer' && headers['content-length'] !== undefined) continue
-    else if (!name.startsWith(':')) fields.push(name, value)
+    else if (name !== 'trailer' && !name.startsWith(':')) fields.push(name, value)
   }
   if (crumbs.length > 0) fields.push('cookie', crumbs.join('; '))
   if (authority !== undefined && headers.host !== undefined && headers.host !== authority) return null
@@ -189,11 +186,6 @@ function http1Fields(
   // Without a length the body must be framed, whatever the method: otherwise it would be read as the next request.
   if (!isBodiless && headers['content-length'] === undefined) fields.push('transfer-encoding', 'chunked')
   return fields
-}
-
-function fieldPairs([name, value]: [string, string | string[] | undefined]): [string, string][] {
-  if (value === undefined) return []
-  return (Array.isArray(value) ? value : [value]).map((one) => [name, one])
 }
 
 /** Informational answers: 100 (Continue), early hints. */

@@ -11,7 +11,7 @@ import type { ExecutionResult } from '../telemetry/events.ts'
 import { flushHead } from './flush-head.ts'
 import { STATUS_CODES } from '../runtime/node-http.ts'
 import { readGrpcStatus, type GrpcStatusReader } from '../network/grpc-status.ts'
-import { clientHeaders, mayTrail, sentTrailers, withoutField } from './headers.ts'
+import { clientHeaders, mayTrail, withoutField } from './headers.ts'
 import { passInformational, type Informational } from './informational.ts'
 import { brokenOutcome, faultOf, repeatableAfter, type ExchangeFault } from './outcome.ts'
 import type { Tunnels } from './tunnel.ts'
@@ -114,7 +114,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     const { request, dispatcher, path, headers, upgrade } = this.#options
     const { method = 'GET' } = request
     const body = upgrade === null ? this.#requestBody() : null
-    const sent = { path, method, headers, body, trailers: () => sentTrailers(request) }
+    const sent = { path, method, headers, body }
     dispatcher.dispatch(upgrade === null ? sent : { ...sent, upgrade: upgrade.protocol }, this)
   }
 

@@ -2,15 +2,15 @@
  * Header fields between client and upstream: hop-by-hop fields are removed (RFC 9110 §7.6.1), the gateway's are added,
  * forged ones are dropped.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { OTHER_PATH_FIELDS } from '../routing/field-name.ts'
 import type { TrafficPath } from '../routing/traffic-path.ts'
 import type { Call, CallHead, ReceivedHead } from '../calls/call.ts'
 import { traceParentOf, type TraceContext } from '../telemetry/trace-context.ts'
 
 /**
- * Fields of one connection, whatever `Connection` names; `te` and `trailer` too, since request trailers are not
- * forwarded.
+ * Fields of one connection, whatever `Connection` names; `te` and `trailer` too, since trailers of a
+ * request are not forwarded: some servers merge them into the head, which was judged without them.
  */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -58,36 +58,25 @@ const HOP_BY_HOP_IN_ANSWERS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Fields that frame or route a message have to be known before its body (RFC 9110 §6.5.1); HTTP/2 cannot send them
- * after it.
+ * Fields that frame or route a message, or say how its body is read, have to be known before it (RFC 9110 §6.5.1). HTTP/2
+ * cannot send some of them after it.
  */
 const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   'alt-svc',
+  'content-encoding',
   'content-length',
+  'content-range',
+  'content-type',
   'host',
   'http2-settings',
   'proxy-authenticate',
   'x-correlation-id',
 ])
 
-/** @param name in lower case */
+/** True for a trailer of an answer that is passed on. @param name in lower case */
 export function mayTrail(name: string): boolean {
   return !NOT_IN_TRAILERS.has(name) && !name.startsWith(OWN_PREFIX)
-}
-
-/**
- * Trailers of a request that are forwarded. Some servers merge trailers into the head, which was judged: so none repeats a
- * field of it, or is one that an agent may not set.
- */
-export function sentTrailers({
-  headers,
-  trailers,
-}: Pick<IncomingMessage, 'headers' | 'trailers'>): NodeJS.Dict<string> {
-  const names = Object.keys(trailers).filter(
-    (name) => mayTrail(name) && fateOf(name) === 'sent' && headers[name] === undefined,
-  )
-  return Object.fromEntries(names.map((name) => [name, trailers[name]]))
 }
 
 interface ForwardedFor {

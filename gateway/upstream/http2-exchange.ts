@@ -81,16 +81,15 @@ class Http2Exchange implements Dispatcher.DispatchController {
     this.#handler.onRequestStart?.(this, null)
     if (this.aborted) return
     const { body } = this.#request
-    const isStreamed = body !== null && !Buffer.isBuffer(body)
     try {
-      this.#stream = session.request(this.#fields(), { endStream: body === null, waitForTrailers: isStreamed })
+      this.#stream = session.request(this.#fields(), { endStream: body === null })
     } catch (error) {
       // A field that HTTP/2 cannot carry, or a connection that has just been closed.
       return this.#fail(error instanceof Error ? error : new Error(String(error)))
     }
     this.#listen(this.#stream)
-    if (isStreamed) this.#upload(body, this.#stream)
-    else if (body !== null) this.#stream.end(body)
+    if (Buffer.isBuffer(body)) this.#stream.end(body)
+    else if (body !== null) this.#upload(body, this.#stream)
   }
 
   #listen(stream: ClientHttp2Stream): void {
@@ -166,7 +165,6 @@ class Http2Exchange implements Dispatcher.DispatchController {
   }
 
   #upload(body: Readable, stream: ClientHttp2Stream): void {
-    stream.on('wantTrailers', () => stream.sendTrailers(this.#request.trailers?.() ?? {}))
     body.on('close', () => {
       if (!body.readableEnded) stream.close(http2().constants.NGHTTP2_CANCEL)
     })

@@ -11,8 +11,6 @@ export interface SentRequest {
   readonly body: Buffer | Readable | null
   /** The protocol to switch to. */
   readonly upgrade?: string
-  /** Trailers of a streamed body, read when it has ended; only HTTP/2 carries them. */
-  readonly trailers?: () => NodeJS.Dict<string>
 }
 
 export interface RequestDispatcher {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:http2'
 import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
@@ -53,26 +54,60 @@ for (const [what, frames, isWhole] of [
   })
 }
 
-test('trailers of a request neither repeat a field that was judged nor set one that an agent may not set', async (t) => {
-  let arrived: unknown = null
-  const upstream = await upstreamOf(t, (stream) => {
-    stream.on('trailers', (trailers) => (arrived = Object.entries(trailers)))
-    stream.resume().on('end', () => {
-      stream.respond({ ':status': 200 })
-      stream.end('good')
+const TRAILERS = `
+  host forwarded x-forwarded-for x-forwarded-host x-original-url x-rewrite-url preflight-receipt
+  preflight-decision x-correlation-id proxy-authorization expect x-dry-run authorization x-http-method-override
+  cookie content-type content-encoding grpc-timeout grpc-encoding mcp-session-id early-data
+  if-match range x-sum
+`
+  .trim()
+  .split(/\s+/)
+
+for (const version of ['1.1', '2']) {
+  for (const type of ['text/plain', 'application/grpc', 'application/grpc-web', 'application/connect+proto']) {
+    test(`trailers of a request add no field to what was judged: HTTP/${version}, ${type}`, async (t) => {
+      let arrived: readonly string[] | null = null
+      let body = ''
+      const upstream = await upstreamOf(t, (stream) => {
+        stream.on('trailers', (trailers) => (arrived = Object.keys(trailers)))
+        stream.on('data', (bytes: Buffer) => (body += String(bytes)))
+        stream.on('end', () => {
+          stream.respond({ ':status': 200 })
+          stream.end('good')
+        })
+      })
+      const proxy = await proxyTo(t, upstream.origin)
+      const trailers = Object.fromEntries(TRAILERS.map((name) => [name, 'other']))
+      const asked = version === '2' ? streamed(t, proxy.url, type, trailers) : chunked(proxy.url, type, trailers)
+      assert.equal(await asked, 'good')
+      assert.equal(body.length, 40_003)
+      assert.equal(arrived, null)
     })
-  })
-  const proxy = await proxyTo(t, upstream.origin)
-  const fields = { te: 'trailers', 'x-dry-run': 'true', authorization: 'Bearer a', 'content-type': 'text/plain' }
-  const asked = httpRequest(proxy.url, { method: 'POST', headers: { ...fields, 'transfer-encoding': 'chunked' } })
-  const forbidden = ['host', 'forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-original-url', 'x-rewrite-url']
-  const own = ['preflight-receipt', 'preflight-decision', 'x-correlation-id', 'proxy-authorization', 'expect']
-  const repeated = ['x-dry-run', 'authorization', 'content-type']
-  asked.addTrailers(Object.fromEntries([...forbidden, ...own, ...repeated, 'x-sum'].map((name) => [name, 'other'])))
+  }
+}
+
+type Trailers = Readonly<Record<string, string>>
+
+async function chunked(url: string, type: string, trailers: Trailers): Promise<string> {
+  const headers = { te: 'trailers', 'content-type': type, 'transfer-encoding': 'chunked' }
+  const asked = httpRequest(url, { method: 'POST', headers })
+  asked.addTrailers(trailers)
   asked.write('x'.repeat(40_000))
   asked.end('end')
   const [answer]: IncomingMessage[] = await once(asked, 'response')
   assert.ok(answer !== undefined)
-  assert.equal(await text(answer), 'good')
-  assert.deepEqual(arrived, [['x-sum', 'other']])
-})
+  return text(answer)
+}
+
+async function streamed(t: TestContext, url: string, type: string, trailers: Trailers): Promise<string> {
+  const session = connect(url)
+  t.after(() => session.destroy())
+  const head = { ':method': 'POST', ':path': '/', te: 'trailers', trailer: 'x-sum', 'content-type': type }
+  const stream = session.request(head, { waitForTrailers: true })
+  // Node.js sends no fields of a connection after a body.
+  const { host: _host, ...sent } = trailers
+  stream.on('wantTrailers', () => stream.sendTrailers(sent))
+  stream.write('x'.repeat(40_000))
+  stream.end('end')
+  return text(stream)
+}
