@@ -9,8 +9,8 @@ import type { Call, CallHead, ReceivedHead } from '../calls/call.ts'
 import { traceParentOf, type TraceContext } from '../telemetry/trace-context.ts'
 
 /**
- * Fields of one connection, whatever `Connection` names; `te` and `trailer` too, since trailers of a
- * request are not forwarded: some servers merge them into the head, which was judged without them.
+ * Fields of one connection, whatever `Connection` names; `te` and `trailer` too. Trailers of a request are not forwarded:
+ * some servers merge them into the head, which was judged without them.
  */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
