@@ -35,10 +35,7 @@ test('an invalid end of a waiver is refused with the valid forms', () => {
     compiled.problem.map(({ pointer, message }) => [pointer, message]),
     [
       ['/rules', 'must have at least one entry'],
-      [
-        '/waivers/0/expires',
-        'must be a day or an instant in UTC: 2027-01-31 or 2027-01-31T12:00:00Z',
-      ],
+      ['/waivers/0/expires', 'must be a day or an instant in UTC: 2027-01-31 or 2027-01-31T12:00:00Z'],
     ],
   )
 })
