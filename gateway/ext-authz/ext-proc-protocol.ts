@@ -52,7 +52,7 @@ const processing: NonNullable<Parameters<typeof fromJSON>[0]['nested']> = {
   ProtocolConfiguration: { fields: { request_body_mode: field(1, 'int32') } },
   HttpHeaders: { fields: { headers: field(1, 'envoy.config.core.v3.HeaderMap'), end_of_stream: field(3, 'bool') } },
   HttpBody: { fields: { body: field(1, 'bytes'), end_of_stream: field(2, 'bool') } },
-  HttpTrailers: { fields: {} },
+  HttpTrailers: { fields: { trailers: field(1, 'envoy.config.core.v3.HeaderMap') } },
   ProcessingResponse: {
     oneofs: {
       response: {
@@ -79,7 +79,7 @@ const processing: NonNullable<Parameters<typeof fromJSON>[0]['nested']> = {
   },
   /** HeadersResponse and BodyResponse, which have one form. */
   Answered: { fields: { response: field(1, 'CommonResponse') } },
-  TrailersResponse: { fields: {} },
+  TrailersResponse: { fields: { header_mutation: field(1, 'HeaderMutation') } },
   CommonResponse: { fields: { header_mutation: field(2, 'HeaderMutation') } },
   HeaderMutation: {
     fields: {
@@ -119,6 +119,10 @@ interface HttpHeaders {
   readonly end_of_stream: boolean
 }
 
+interface HttpTrailers {
+  readonly trailers: { readonly headers: readonly AskedHeader[] } | null
+}
+
 interface HttpBody {
   readonly body: Buffer
   readonly end_of_stream: boolean
@@ -135,7 +139,8 @@ export type ProcessingRequest = {
   | { readonly request: 'response_headers'; readonly response_headers: HttpHeaders }
   | { readonly request: 'request_body'; readonly request_body: HttpBody }
   | { readonly request: 'response_body'; readonly response_body: HttpBody }
-  | { readonly request: 'request_trailers' | 'response_trailers' }
+  | { readonly request: 'request_trailers'; readonly request_trailers: HttpTrailers }
+  | { readonly request: 'response_trailers' }
 )
 
 interface HeaderMutation {
@@ -147,7 +152,7 @@ type Answered = { readonly response: { readonly header_mutation?: HeaderMutation
 
 export type ProcessingResponse =
   | { readonly [part in 'request_headers' | 'request_body' | 'response_headers' | 'response_body']?: Answered }
-  | { readonly [part in 'request_trailers' | 'response_trailers']?: Readonly<Record<string, never>> }
+  | { readonly [part in 'request_trailers' | 'response_trailers']?: { readonly header_mutation?: HeaderMutation } }
   | {
       readonly immediate_response: {
         readonly status: { readonly code: number }

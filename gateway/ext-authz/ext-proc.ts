@@ -53,8 +53,7 @@ class RequestProcessing implements Processing {
       case 'response_body':
         return this.#onAnswerBody(message.response_body)
       case 'request_trailers':
-        this.#requireForwarded()
-        return { request_trailers: {} }
+        return this.#onTrailers(message.request_trailers)
       case 'response_trailers':
         return { response_trailers: {} }
       default:
@@ -102,6 +101,13 @@ class RequestProcessing implements Processing {
     this.#readAnswer = verdict.readAnswer
     const header_mutation = { set_headers: options(verdict.upstream), remove_headers: verdict.remove }
     return { [part]: { response: { header_mutation } } }
+  }
+
+  /** Some servers merge trailers into the head that was judged. As in the proxy, none are forwarded. */
+  #onTrailers({ trailers }: MessageOf<'request_trailers'>): ProcessingResponse {
+    this.#requireForwarded()
+    const names = new Set((trailers?.headers ?? []).map((header) => headerField(header)[0]))
+    return { request_trailers: { header_mutation: { set_headers: [], remove_headers: [...names] } } }
   }
 
   async #onAnswerHead({ headers, end_of_stream: isBodiless }: MessageOf<'response_headers'>) {

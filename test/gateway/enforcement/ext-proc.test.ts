@@ -124,6 +124,12 @@ test('a body that must be read is judged where Envoy holds it back', async (t) =
   const body = Buffer.from(JSON.stringify(CALL))
   const judged = await it.send({ request_body: { body, end_of_stream: true } })
   assert.ok(mutationOf(judged, 'request_body').set.get('Preflight-Receipt'), JSON.stringify(judged))
+  const trailers = ['x-dry-run', 'authorization', 'x-dry-run'].map((key) => ({ key, raw_value: Buffer.from('1') }))
+  const removal = await it.send({ request_trailers: { trailers: { headers: trailers } } })
+  assert.deepEqual(listAt(removal, 'request_trailers', 'header_mutation', 'remove_headers'), [
+    'x-dry-run',
+    'authorization',
+  ])
   assert.equal(at(await it.send({ request_trailers: {} }), 'response'), 'request_trailers')
   const answered = { body: Buffer.from('{"jsonrpc":"2.0","id":1,"result":{"content":[]}}'), end_of_stream: true }
   await it.send({ response_headers: head({ ':status': '200', 'content-type': 'application/json' }, false) })
