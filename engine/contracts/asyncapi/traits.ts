@@ -32,8 +32,8 @@ export function partWithTraits(
 class TraitMerge {
   readonly #documents: OpenApiDocuments
   readonly #ids = new Map<unknown, number>()
-  /** The parts that are being merged: references may lead back to where they stand. */
-  readonly #open = new Set<string>()
+  /** By the parts. Null while they are being merged: references may lead back to where they stand. */
+  readonly #results = new Map<string, Located | null>()
 
   constructor(documents: OpenApiDocuments) {
     this.#documents = documents
@@ -51,12 +51,15 @@ class TraitMerge {
     const strongest = different.at(-1)
     if (strongest === undefined || different.length === 1) return last
     const key = different.map(({ value }) => this.#idOf(value)).join(' ')
-    if (this.#open.has(key)) return last
-    this.#open.add(key)
-    return this.#ofObjects(
+    const known = this.#results.get(key)
+    if (known !== undefined) return known ?? last
+    this.#results.set(key, null)
+    const result = this.#ofObjects(
       different.map((part) => inDocumentOf(part, strongest)),
       strongest,
     )
+    this.#results.set(key, result)
+    return result
   }
 
   #ofObjects(parts: readonly Located[], strongest: Located): Located {

@@ -135,6 +135,14 @@ function merged(major: 2 | 3, own: string, first: string, second: string): strin
     : `asyncapi: 3.0.0\ninfo: { title: t, version: '1' }\nchannels: { out: { address: out, messages: { m: ${message} } } }\noperations: { o: { action: receive, channel: { $ref: '#/channels/out' } } }\n${components}\n`
 }
 
+/** The headers of the message and of its first trait have the same members, all of which refer to the same two parts. */
+function withShared(major: 2 | 3, names: readonly string[], type: string): string {
+  const refer = (part: string): string =>
+    names.map((name) => `${name}: { $ref: '#/components/schemas/${part}' }`).join(', ')
+  const schemas = `schemas: { X: { properties: { q: { type: ${type} } } }, Y: { properties: { z: { type: string } } } }`
+  return merged(major, refer('X'), refer('Y'), '').replace('components: {', `components: { ${schemas},`)
+}
+
 suite('traits are merged, part by part', () => {
   const TEXT = '{ type: string }'
   for (const major of [2, 3] as const) {
@@ -151,6 +159,18 @@ suite('traits are merged, part by part', () => {
         assert.deepEqual(others, [])
       })
     }
+
+    test(`of two members that refer to the same parts, both have all of them in ${major}.x`, () => {
+      assert.deepEqual(found(withShared(major, ['a'], 'string'), withShared(major, ['b', 'a'], 'string')), [
+        'info new-optional-received-header-property',
+      ])
+      const changed = run(withShared(major, ['b', 'a'], 'string'), withShared(major, ['b', 'a'], 'integer'))
+      const messages = changed.flatMap(({ occurrences }) => occurrences.map(({ message }) => message))
+      assert.deepEqual(
+        messages.map((message) => /^the header `(.*)` had its type changed/.exec(message)?.[1]),
+        ['a/q', 'b/q'],
+      )
+    })
 
     test(`of bindings, each protocol has what any of them says in ${major}.x`, () => {
       for (const [from, to, rule] of [
