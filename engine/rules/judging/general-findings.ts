@@ -1,6 +1,6 @@
 /** General findings cover values that are refused, or new, and that no keyword change explains. */
 import type { SchemaPair } from '../../schema/comparison/comparison.ts'
-import { NOTHING_PROVED, type Reached } from '../../schema/comparison/reachable-changes.ts'
+import { isProvedApart, NOTHING_PROVED, type Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import type { ProofDirection } from '../../schema/inclusion/inclusion.ts'
 import type { UseDirection } from '../../schema/sites.ts'
@@ -81,7 +81,10 @@ function withWholesOnly(pair: SchemaPair, proof: ProofDirection): SchemaPair {
   return proof === 'narrowing' ? { ...pair, after: alone } : { ...pair, before: alone }
 }
 
-/** The pairs reached through pairs whose values are not all kept, or not all known, with the shortest path to each. */
+/**
+ * The pairs whose values are not all kept, or not all known, with the shortest path to each. A proof about a pair covers those
+ * below it, but for the alternatives of a discriminator and the content of a text.
+ */
 function brokenFrom(
   start: SchemaPair,
   proofs: UseProofs,
@@ -89,18 +92,29 @@ function brokenFrom(
   direction: UseDirection,
 ): ReadonlyMap<SchemaPair, readonly string[]> {
   const broken = new Map<SchemaPair, readonly string[]>()
-  const seen = new Set<SchemaPair>()
-  const open: { readonly pair: SchemaPair; readonly path: readonly string[] }[] = [{ pair: start, path: [] }]
+  const [seen, covered] = [new Set<SchemaPair>(), new Set<SchemaPair>()]
+  const open: WalkedPair[] = [{ pair: start, path: [], isCovered: false }]
   // Grows during iteration.
-  for (const { pair, path } of open) {
-    if (seen.has(pair) || proofs.isUntouched(pair)) continue
-    seen.add(pair)
-    if (proofs.isKept(pair, proof)) continue
-    broken.set(pair, path)
-    for (const { to, steps } of pair.edges)
-      if (!isUnused(to, direction)) open.push({ pair: to, path: [...path, ...steps] })
+  for (const { pair, path, isCovered } of open) {
+    if (seen.has(pair) || (isCovered && covered.has(pair)) || proofs.isUntouched(pair)) continue
+    if (isCovered) covered.add(pair)
+    else seen.add(pair)
+    const isKept = isCovered || proofs.isKept(pair, proof)
+    if (!isKept) broken.set(pair, path)
+    for (const { to, steps } of pair.edges) {
+      const isBelowProof = isKept && !isProvedApart(pair, steps[0])
+      if (isUnused(to, direction) || (isBelowProof && !proofs.reachesApart(to))) continue
+      open.push({ pair: to, path: [...path, ...steps], isCovered: isBelowProof })
+    }
   }
   return broken
+}
+
+interface WalkedPair {
+  readonly pair: SchemaPair
+  readonly path: readonly string[]
+  /** By the proof about a pair above it. */
+  readonly isCovered: boolean
 }
 
 function isUnused({ after }: SchemaPair, direction: UseDirection): boolean {

@@ -5,7 +5,7 @@
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { SchemaSources } from '../../schema/examination.ts'
 import type { Inclusion, InclusionProver, ProofDirection, InclusionQuestion } from '../../schema/inclusion/inclusion.ts'
-import type { Proved } from '../../schema/comparison/reachable-changes.ts'
+import { isProvedApart, type Proved } from '../../schema/comparison/reachable-changes.ts'
 import { memberOf, type Located } from '../../schema/located.ts'
 import { RequiredNames } from '../../schema/required-names.ts'
 import type { UseDirection } from '../../schema/sites.ts'
@@ -19,6 +19,7 @@ export class SchemaProofs {
   readonly required: RequiredNames
   #alarming: ReadonlySet<SchemaPair> | null = null
   #formal: ReadonlySet<SchemaPair> | null = null
+  #apart: ReadonlySet<SchemaPair> | null = null
 
   constructor(comparison: SchemaComparison) {
     this.#comparison = comparison
@@ -36,13 +37,21 @@ export class SchemaProofs {
 
   /** Whether the pair reaches a change that a proof may call harmless. */
   isAlarming(pair: SchemaPair): boolean {
-    this.#alarming ??= this.#comparison.reaching(mayAlarm)
+    this.#alarming ??= this.#comparison.reaching(({ deltas }) => deltas.some(mayAlarm))
     return this.#alarming.has(pair)
+  }
+
+  /** Whether the pair reaches schemas that no proof about it covers. */
+  reachesApart(pair: SchemaPair): boolean {
+    this.#apart ??= this.#comparison.reaching((one) => one.edges.some(({ steps: [step] }) => isProvedApart(one, step)))
+    return this.#apart.has(pair)
   }
 
   /** Whether the pair reaches a change that only a proof of equality may call harmless. */
   isFormal(pair: SchemaPair): boolean {
-    this.#formal ??= this.#comparison.reaching((entry) => 'each' in entry || needsEquality(entry))
+    this.#formal ??= this.#comparison.reaching(({ deltas }) =>
+      deltas.some((entry) => 'each' in entry || needsEquality(entry)),
+    )
     return this.#formal.has(pair)
   }
 }
@@ -71,6 +80,11 @@ export class UseProofs {
   /** Whether the schemas are written the same, with all that they hold. */
   isUntouched(pair: SchemaPair): boolean {
     return !this.#all.mayDiffer(pair)
+  }
+
+  /** Whether the pair reaches schemas that no proof about it covers. */
+  reachesApart(pair: SchemaPair): boolean {
+    return this.#all.reachesApart(pair)
   }
 
   /** What is proved of a pair without any convention, so that a finding may rely on it. */

@@ -124,9 +124,9 @@ export class SchemaComparison {
     }
   }
 
-  /** The pairs from which a pair with such a change can be reached. */
-  reaching(isMeant: (entry: SchemaDelta | DeltaSeries) => boolean): ReadonlySet<SchemaPair> {
-    const open = this.#all.filter(({ deltas }) => deltas.some(isMeant))
+  /** The pairs from which such a pair can be reached, with these. */
+  reaching(isMeant: (pair: SchemaPair) => boolean): ReadonlySet<SchemaPair> {
+    const open = this.#all.filter(isMeant)
     const found = new Set<OpenPair>(open)
     for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
       for (const parent of [...parentsOf(pair), ...pair.wholes]) {

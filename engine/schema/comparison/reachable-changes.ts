@@ -200,8 +200,13 @@ function isNeeded(from: Frame, { steps: [name = ''] }: SchemaEdge, required: Req
  * The content of a text is no part of the proof about the text, nor is a subtype one of that about its schema. Nor may
  * one alternative stand in for another where a discriminator chooses: each has to hold by itself.
  */
-function isOutsideProof({ before, after, isSelection }: SchemaPair, step = ''): boolean {
-  if (step === 'contentSchema' || isSelection) return true
+function isOutsideProof(pair: SchemaPair, step = ''): boolean {
+  return pair.isSelection || isProvedApart(pair, step)
+}
+
+/** Whether the proof about a schema says nothing about the one that this step of it leads to. */
+export function isProvedApart({ before, after }: SchemaPair, step = ''): boolean {
+  if (step === 'contentSchema') return true
   return /^(?:anyOf|oneOf)\[/.test(step) && (isDiscriminated(before) || isDiscriminated(after))
 }
 

@@ -216,6 +216,14 @@ const CHOSEN: readonly Change[] = [
     // Readers are expected to bear new values of a list.
     ['info', 'dangerous'],
   ],
+  [
+    'a schema of a name that was required, in place of that',
+    { type: 'object', required: ['kind', 'sort', 'sound'], properties: { kind: TEXT, sort: TEXT } },
+    kind({ const: 'purr' }),
+    ['breaking', 'breaking'],
+    // More values than before, of a schema that stated its own.
+    ['breaking', 'dangerous'],
+  ],
 ]
 
 for (const [beside, wider] of Object.entries(BESIDE)) {
