@@ -14,7 +14,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
 
 export function listAt(value: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
   const found: unknown = at(value, ...path)
-  assert.ok(Array.isArray(found), `a list is expected at ${path.join('.')}`)
+  assert.ok(Array.isArray(found), `a list is expected at ${path.join('.')} of ${JSON.stringify(value)?.slice(0, 500)}`)
   return found
 }
 

@@ -61,10 +61,12 @@ export function knownHeads(): KnownHeads {
     },
     require: async (connection) => {
       if (seen.size === 0) return
-      const known = [...seen].map(([chain, { sequence }]) => ({ chain, sequence }))
+      // Heads that are noted while the database answers may be newer than what it answers from.
+      const asked = new Map(seen)
+      const known = [...asked].map(([chain, { sequence }]) => ({ chain, sequence }))
       const { rows } = await connection.query<FoundHead>(FOUND, [JSON.stringify(known)])
       for (const { chain, newest, hash, cut } of rows) {
-        const head = seen.get(chain)
+        const head = asked.get(chain)
         if (head === undefined) continue
         const isThere = hash === null ? head.sequence <= cut : hash === head.hash
         if (newest === null || newest < head.sequence || !isThere) throw new OlderDatabaseError(chain, head.sequence)
