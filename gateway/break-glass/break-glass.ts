@@ -97,12 +97,13 @@ class OpenExceptions implements BreakGlass {
   async refresh(): Promise<void> {
     const { store, logger } = this.#deps
     try {
-      const before = new Set(this.#open.map(({ id }) => id))
       await store.apiKeys.endExpired(this.#latest())
       for (const id of await store.approvals.endExpired(this.#latest()))
         logger.info({ event: 'approval.expired', approval_id: id }, 'nobody decided a request for approval in time')
-      this.#open = await store.breakGlass.list({ openAt: this.#latest(), limit: LONGEST_LIST })
-      for (const row of this.#open) if (!before.has(row.id)) announceOpening(row, logger)
+      const open = await store.breakGlass.list({ openAt: this.#latest(), limit: LONGEST_LIST })
+      const before = new Set(this.#open.map(({ id }) => id))
+      for (const row of open) if (!before.has(row.id)) announceOpening(row, logger)
+      this.#open = open
     } catch (error) {
       logger.warn({ event: 'break_glass.read_failed', err: error }, 'open break-glass exceptions could not be read')
     }

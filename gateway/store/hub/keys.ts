@@ -55,6 +55,9 @@ class HubKeys {
   #set: ReturnType<KeyRing['keySet']> = new Map()
   /** Of the newest reading. */
   #mark = STALE
+  #begun = 0
+  /** The newest reading that was taken over. */
+  #taken = 0
   /** The last reading failed: it was logged. */
   #isAway = false
   #timer: NodeJS.Timeout | null = null
@@ -118,9 +121,13 @@ class HubKeys {
   async #read(): Promise<void> {
     const { connection, changes, now } = this.#deps
     const begin = changes.begin(now())
+    const reading = (this.#begun += 1)
     const answer = await connection.ask('GET', '/hub/v1/keys', null, true)
     const parsed = parseKeySet(answer)
     if (!parsed.ok || !hasKeys(answer)) throw new Error('the hub published no key set')
+    // An answer of an earlier moment may come later: a key that was revoked in between would be good again.
+    if (reading < this.#taken) return
+    this.#taken = reading
     this.#mark = changes.mark(begin, now())
     const isSame = isDeepStrictEqual(this.#published, answer)
     this.#set = parsed.value
