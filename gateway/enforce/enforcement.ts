@@ -19,7 +19,7 @@ import type { Monitoring } from '../monitoring/monitoring.ts'
 import { after } from '../runtime/awaiting.ts'
 import { closeUnsent, openWindows, UNWATCHED, type ResourceWatch } from './resource-watches.ts'
 import { logStop, recordCall } from './call-record.ts'
-import type { LongJudgementDeps } from './long-judgement.ts'
+import { isLate, isStillAllowed, type LongJudgementDeps } from './long-judgement.ts'
 import { entriesOf } from './call-entries.ts'
 import { observeDecision } from './observed-decision.ts'
 import { judge, undecidedJudgement, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
@@ -126,7 +126,9 @@ export async function enforceCall(
   call.observation.enter('record')
   const concluding = conclude(heard, pending)
   const concluded = concluding instanceof Promise ? await concluding : concluding
-  const result = deps.decisionLog.isOn ? await logged(concluded, heard, pending) : concluded
+  const written = deps.decisionLog.isOn ? await logged(concluded, heard, pending) : concluded
+  const result = written.kind === 'go' && isLate(startedAt, deps) ? await confirmed(written, pending) : written
+  if (result.kind === 'readmit') return result
   call.observation.enter('enforce')
   call.observation.outcome = result.effect
   observeDecision(heard, pending)
@@ -151,6 +153,22 @@ function unjudgedPass(call: Call, { metrics }: EnforcementDeps): ForwardResult {
   metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'passed' })
   const headers = plainHeaders(call)
   return { kind: 'go', effect: 'passed', verdicts: [], headers, watches: UNWATCHED, isMonitored: false, resources: [] }
+}
+
+/** The store may write for longer than a revocation needs to be in force. What is allowed no more is admitted again. */
+async function confirmed(
+  result: Extract<Concluded, { readonly kind: 'go' }>,
+  pending: PendingEnforcement,
+): Promise<Concluded | ReadmitResult> {
+  const { call, settings, deps } = pending
+  try {
+    if (!isOutdated(settings, deps) && (await isStillAllowed(call.route, result, deps))) return result
+  } catch (error) {
+    await closeUnsent(result.watches)
+    return concludeUndecided(undecidedJudgement(error), pending)
+  }
+  await closeUnsent(result.watches)
+  return { kind: 'readmit' }
 }
 
 /** With `on_full: block`, a call is not forwarded without a durable entry of the decision log. */

@@ -1,10 +1,13 @@
 /**
- * A judgement that took long, because another resource of the call was compared or its platform was slow to answer. The
- * receipts and decisions that were checked first may have ended meanwhile.
+ * A judgement that took long, since another resource was compared or its platform was slow to answer, or a store that was
+ * slow to write the rows. The receipts and decisions that were checked first may have ended meanwhile.
  */
 import { performance } from 'node:perf_hooks'
 import { directiveOf } from '../../engine/base.ts'
 import type { Store, StorePart } from '../store/store.ts'
+import type { BreakGlass } from '../break-glass/break-glass.ts'
+import type { CallEffect } from '../store/calls.ts'
+import type { Route } from '../routing/route.ts'
 import type { CallVerdict } from './verdict-cache.ts'
 
 export interface LongJudgementDeps {
@@ -22,15 +25,40 @@ export function stillHold(
   begun: number,
   deps: LongJudgementDeps,
 ): boolean | Promise<boolean> {
-  return performance.now() - begun < deps.store.changes.bound * 1000 || allHold(verdicts, deps)
+  return !isLate(begun, deps) || allHold(verdicts, false, deps)
 }
 
-async function allHold(verdicts: Parameters<typeof stillHold>[0], { store, now }: LongJudgementDeps): Promise<boolean> {
+/** True once a change that was made since `begun` is in force everywhere. */
+export function isLate(begun: number, { store }: { readonly store: Pick<Store, 'changes'> }): boolean {
+  return performance.now() - begun >= store.changes.bound * 1000
+}
+
+/** Whether what allowed a call still does, after its rows were written for long. Rejects when the store cannot be read. */
+export async function isStillAllowed(
+  { name, receipts }: Pick<Route, 'name' | 'receipts'>,
+  { effect, verdicts }: { readonly effect: CallEffect | 'passed'; readonly verdicts: readonly CallVerdict[] },
+  deps: LongJudgementDeps & { readonly breakGlass: Pick<BreakGlass, 'isOpen'> },
+): Promise<boolean> {
+  if (effect === 'break_glass') return deps.breakGlass.isOpen(name)
+  const basis = verdicts.map((verdict) => ({ verdict }))
+  return effect !== 'forwarded' || allHold(basis, receipts.consume, deps)
+}
+
+/**
+ * Looks all of them up. Rejects when the store cannot be read.
+ * @param isConsumed by this call: each receipt counts as current although it is used up
+ */
+export async function allHold(
+  verdicts: Parameters<typeof stillHold>[0],
+  isConsumed: boolean,
+  { store, now }: LongJudgementDeps,
+): Promise<boolean> {
   for (const { verdict } of verdicts) {
     if (verdict.basis === 'missing_receipt' || !directiveOf(verdict.action).proceeds) continue
     const state = await store.receipts.state(verdict.decisionId)
     // Of two equal calls at the same moment, the decision of one supersedes that of the other.
-    const isEnded = verdict.basis === 'receipt' ? state !== 'current' : state === 'revoked'
+    const isOwnUse = isConsumed && state === 'consumed'
+    const isEnded = verdict.basis === 'receipt' ? state !== 'current' && !isOwnUse : state === 'revoked'
     const end = verdict.basis === 'receipt' ? verdict.expiresAt : Date.parse(verdict.envelope.expires_at)
     if (isEnded || now() >= end) return false
   }
