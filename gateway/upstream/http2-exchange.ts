@@ -19,6 +19,8 @@ interface Http2ExchangeOptions extends Http2Timeouts {
   readonly hasServed: boolean
   /** Called when the head of the answer is received. */
   readonly onServed: () => void
+  /** Called with the stream of the request. */
+  readonly onStream: (stream: ClientHttp2Stream) => void
 }
 
 /** Always calls `handler`, whatever happens. */
@@ -87,6 +89,7 @@ class Http2Exchange implements Dispatcher.DispatchController {
       // A field that HTTP/2 cannot carry, or a connection that has just been closed.
       return this.#fail(error instanceof Error ? error : new Error(String(error)))
     }
+    this.#options.onStream(this.#stream)
     this.#listen(this.#stream)
     if (Buffer.isBuffer(body)) this.#stream.end(body)
     else if (body !== null) this.#upload(body, this.#stream)

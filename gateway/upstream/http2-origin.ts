@@ -30,39 +30,73 @@ export interface Http2Origin {
 const IDLE_MS = 60_000
 /** Number of bytes that a stream may be ahead of its reader. */
 const WINDOW_BYTES = 1024 * 1024
+const ASSUMED_STREAMS = 100
+
+/** A connection, and what it carries. */
+interface UpstreamSession {
+  readonly session: ClientHttp2Session
+  streams: number
+  /** As the upstream states it; before its settings arrive, what clients may assume (RFC 9113 §6.5.2). */
+  mostStreams: number
+  hasServed: boolean
+  /** The upstream takes no more on it (GOAWAY). */
+  isLeaving: boolean
+}
 
 export function createHttp2Origin(origin: string, options: Http2OriginOptions): Http2Origin {
-  /** The session that takes requests, and those that only finish theirs. */
-  const open = new Set<ClientHttp2Session>()
-  const served = new WeakSet<ClientHttp2Session>()
-  let current: ClientHttp2Session | null = null
-  const sessionNow = (): ClientHttp2Session => {
-    if (current !== null && !current.closed && !current.destroyed) return current
+  /** Those that take requests, and those that only finish theirs; the oldest first. */
+  const sessions = new Set<UpstreamSession>()
+  const open = (): UpstreamSession => {
     const session = openHttp2Session(origin, options)
-    const forget = (): void => {
-      if (current === session) current = null
+    const known: UpstreamSession = {
+      session,
+      streams: 0,
+      mostStreams: ASSUMED_STREAMS,
+      hasServed: false,
+      isLeaving: false,
     }
-    open.add(session)
-    session.on('goaway', forget).on('close', () => {
-      forget()
-      open.delete(session)
+    sessions.add(known)
+    session.on('remoteSettings', ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) => {
+      known.mostStreams = maxConcurrentStreams
     })
-    current = session
-    return session
+    session.on('goaway', () => {
+      known.isLeaving = true
+    })
+    session.on('close', () => sessions.delete(known))
+    return known
   }
   return {
     dispatch(request, handler) {
-      const session = sessionNow()
-      const hasServed = served.has(session)
-      startHttp2Exchange(session, request, handler, { ...options, hasServed, onServed: () => served.add(session) })
+      const known = [...sessions].find(hasRoom) ?? open()
+      startHttp2Exchange(known.session, request, handler, {
+        ...options,
+        hasServed: known.hasServed,
+        onServed: () => {
+          known.hasServed = true
+        },
+        onStream(stream) {
+          known.streams += 1
+          stream.once('close', () => {
+            known.streams -= 1
+          })
+        },
+      })
     },
     close() {
-      for (const session of open) session.close()
+      for (const { session } of sessions) session.close()
     },
     destroy() {
-      for (const session of open) session.destroy()
+      for (const { session } of sessions) session.destroy()
     },
   }
+}
+
+/**
+ * A stream past the limit would wait until another one ends. A client with answers that do not end would stop all others,
+ * and what waits would be sent long after its judgement.
+ */
+function hasRoom({ session, streams, mostStreams, isLeaving }: UpstreamSession): boolean {
+  return !isLeaving && !session.closed && !session.destroyed && streams < mostStreams
 }
 
 function openHttp2Session(origin: string, { connectMs, ca, lookup }: Http2OriginOptions): ClientHttp2Session {

@@ -51,6 +51,8 @@ test('many concurrent calls share one connection, by HTTP/1.1 and HTTP/2 from th
   const proxy = await proxyTo(t, upstream.origin)
   const session = connect(proxy.url)
   t.after(() => session.destroy())
+  // Before the upstream has stated its limit, 100 are assumed.
+  await (await fetch(proxy.url)).text()
   const paths = Array.from({ length: 100 }, (_, index) => `/${index}`)
   const one = Promise.all(paths.map(async (path) => (await fetch(proxy.url + path)).text()))
   const two = Promise.all(paths.map((path) => text(session.request({ ':path': path }))))
