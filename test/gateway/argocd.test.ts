@@ -172,6 +172,16 @@ for (const [why, method, path, body, message] of [
     /more than once/,
   ],
   ['no application', 'POST', '/api/v1/applications', '{}', /no application/],
+  ...['AppNamespace', 'appnamespace', 'APPNAMESPACE', 'app%4eamespacE'].map(
+    (name) =>
+      [
+        `the namespace as ${name}`,
+        'DELETE',
+        `/api/v1/applications/shop?${name}=other`,
+        undefined,
+        /Argo CD ignores the parameter/,
+      ] as const,
+  ),
 ] as const) {
   test(`refused: ${why}`, async (t) => {
     const { upstream, send } = await argocdScene(t)

@@ -5,6 +5,7 @@ import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { deployedState, nonEmptyText, unreadableArgocdCall, writeTo, type ArgocdCall } from './call.ts'
+import { queryOf } from '../../routing/query-names.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
 import { isRead } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -96,9 +97,14 @@ function readWhole(call: Call, name: string | null, verb: string, ownNamespace: 
 
 function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNamespace: string): ArgocdCall {
   if (namespaceIn === 'query') {
-    const namespaces = queryValues(call.upstreamPath, 'appnamespace')
+    const namespaces = queryMembers(call.upstreamPath, 'appNamespace')
     if (namespaces.length > 1) return unreadableArgocdCall('The query names the namespace more than once.')
-    return writeTo({ name, namespace: nonEmptyText(namespaces[0]) }, ownNamespace, verb)
+    const [[spelling, namespace] = ['appNamespace', '']] = namespaces
+    if (spelling !== 'appNamespace')
+      return unreadableArgocdCall(
+        `Argo CD ignores the parameter ${JSON.stringify(spelling)}; write it as appNamespace.`,
+      )
+    return writeTo({ name, namespace: nonEmptyText(namespace) }, ownNamespace, verb)
   }
   const body = readRestBody(call)
   if (!body.ok) return unreadableArgocdCall(body.message)
@@ -140,10 +146,9 @@ function caseFault(object: Readonly<Record<string, unknown>>): string | null {
   return other === null ? null : `The member ${JSON.stringify(other)} is written in another case than Argo CD’s own.`
 }
 
-function queryValues(target: string, name: string): readonly string[] {
-  const queryStart = target.indexOf('?')
-  const query = new URLSearchParams(queryStart === -1 ? '' : target.slice(queryStart + 1))
-  return [...query].filter(([one]) => one.toLowerCase() === name).map(([, value]) => value)
+/** In letters of any case. */
+function queryMembers(target: string, name: string): readonly (readonly [name: string, value: string])[] {
+  return [...new URLSearchParams(queryOf(target))].filter(([one]) => one.toLowerCase() === name.toLowerCase())
 }
 
 function decoded(segment: string): string {

@@ -9,7 +9,7 @@ import { objectsIn, recordIn, textIn } from '../../json/unchecked-json.ts'
 import { packageIdentity } from './package-identity.ts'
 
 /** In each of the places where a package or an address asks for values. Older registries write snake case. */
-const INPUTS: readonly (readonly [property: string, members: readonly string[]])[] = [
+export const INPUTS: readonly (readonly [property: string, members: readonly string[]])[] = [
   ['environment', ['environmentVariables', 'environment_variables']],
   ['headers', ['headers']],
   ['variables', ['variables']],
@@ -75,7 +75,7 @@ function wayOf(holders: readonly JsonObject[]): JsonObject {
 }
 
 /** Lists of named values, or a record of them by name (variables of an address). */
-function inputsOf(held: unknown): readonly JsonObject[] {
+export function inputsOf(held: unknown): readonly JsonObject[] {
   if (Array.isArray(held)) return objectsIn(held)
   if (!isJsonObject(held)) return []
   return Object.entries(held).map(([name, input]) => ({ name, ...recordIn(input) }))

@@ -24,6 +24,7 @@ import { callName } from '../common/request-line.ts'
 import { asClause, isJsonObject } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { configurationSchema, listedTools } from './configuration.ts'
+import { doubtfulMember } from './member-names.ts'
 import { readRegistryRequest, type RegistryRequest } from './request.ts'
 import { queryOf } from '../../routing/query-names.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -83,6 +84,9 @@ class RegistryAction implements JudgedAction {
     // Registries are written in Go, to which these are one member.
     const colliding = collidingNames(body)
     if (colliding !== null) throw undecidedEntry(`the body has ${colliding}, which differ in case only`)
+    const doubtful = isJsonObject(body) ? doubtfulMember(body) : null
+    if (doubtful !== null)
+      throw undecidedEntry(`it has ${JSON.stringify(doubtful)}, which registries read as another member or not at all`)
     const server = serverIn(body)
     const [name, version] = [server['name'], server['version']]
     if (typeof name !== 'string' || typeof version !== 'string')
