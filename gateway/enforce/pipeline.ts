@@ -304,19 +304,21 @@ export function resultFor(
 }
 
 /**
- * The client's connection while its call is pending. Plain HTTP has no sign of life; an event stream begins with the
- * wait.
+ * The client's connection until its call is forwarded. Plain HTTP has no sign of life while the call is pending; an event
+ * stream begins with the wait.
  */
 class ClientWaiting implements PendingWait {
   readonly held: HoldState
   readonly #context: RequestContext
   readonly #action: JudgedAction
   #pendingStream: PendingStream | null
-  #stopListening: (() => void) | null = null
+  readonly #stopListening: (() => void) | null
 
   constructor(context: RequestContext, action: JudgedAction) {
     this.#context = context
     this.#action = action
+    // As if the client had disconnected: nobody waits for its answer.
+    this.#stopListening = action.onCancelled?.(() => void context.response.destroy()) ?? null
     this.#pendingStream = context.pendingStream ?? null
     this.held = context.held ?? neverHeld()
   }
@@ -340,15 +342,13 @@ class ClientWaiting implements PendingWait {
     const answer = this.#action.pendingAnswer?.() ?? null
     if (answer !== null && this.#pendingStream === null)
       this.#pendingStream = new PendingStream(this.#context.response, answer, headers)
-    // As if the client had disconnected, until the call is forwarded: nobody waits for its answer.
-    this.#stopListening ??= this.#action.onCancelled?.(() => void this.#context.response.destroy()) ?? null
   }
 
   keepAlive(): void {
     this.#pendingStream?.sign()
   }
 
-  /** The call does not wait any more. */
+  /** The call is forwarded or answered: from then on a cancellation is for the server. */
   end(): void {
     this.#stopListening?.()
   }

@@ -30,6 +30,13 @@ interface ClientSessionOptions {
   readonly send: (text: string, answers: IdText | null) => Promise<void> | undefined
 }
 
+/** A POST that is not answered yet. */
+interface RunningPost {
+  readonly taking: AbortController
+  /** Its requests whose answers the client waits for. */
+  readonly waiting: Set<IdText>
+}
+
 const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
 const ACCEPTED = 'application/json, text/event-stream'
 const RETRY_MS = 250
@@ -37,7 +44,7 @@ const MAX_RETRY_MS = 5000
 
 export class ClientSession {
   readonly #options: ClientSessionOptions
-  readonly #underWay = new Map<IdText, AbortController>()
+  readonly #underWay = new Map<IdText, RunningPost>()
   readonly #closing = new AbortController()
   /** Notifications and answers arrive before what the client sent after them. */
   #order: Promise<void> = Promise.resolve()
@@ -45,6 +52,7 @@ export class ClientSession {
   #session: string | null = null
   #version: string | null = null
   #isStanding = false
+  #sentCount = 0
   #onIdle: (() => void) | null = null
 
   constructor(options: ClientSessionOptions) {
@@ -80,19 +88,28 @@ export class ClientSession {
     this.#open += 1
     try {
       if (isSeveralLines(line)) return await this.#fail(message, 'a message must be one line, without carriage returns')
+      // Before the server is notified: what has not reached it by then does not.
+      for (const id of message.cancelled) this.#takeBack(id)
       await this.#post(line, message)
-      if (message.cancelled !== null)
-        this.#underWay.get(message.cancelled)?.abort(new Error('the client cancelled the request'))
     } finally {
       this.#open -= 1
       if (this.#open === 0) this.#onIdle?.()
     }
   }
 
+  /** Its client waits for no answer. The others of its batch get theirs. */
+  #takeBack(id: IdText): void {
+    const post = this.#underWay.get(id)
+    this.#underWay.delete(id)
+    post?.waiting.delete(id)
+    if (post?.waiting.size === 0) post.taking.abort(new Error('the client cancelled the request'))
+  }
+
   async #post(line: Buffer, message: SentMessage): Promise<void> {
     const taking = new AbortController()
     const waiting = new Set(message.requests.map(({ id }) => id))
-    for (const id of waiting) this.#underWay.set(id, taking)
+    const post = { taking, waiting }
+    for (const id of waiting) this.#underWay.set(id, post)
     const signal = AbortSignal.any([taking.signal, this.#closing.signal])
     try {
       const { pool, path } = this.#options
@@ -106,7 +123,7 @@ export class ClientSession {
       const reason = messageOf(error)
       for (const id of waiting) await this.#deliver(failureOf(id, `the gateway did not answer: ${reason}`), waiting)
     } finally {
-      for (const { id } of message.requests) if (this.#underWay.get(id) === taking) this.#underWay.delete(id)
+      for (const { id } of message.requests) if (this.#underWay.get(id) === post) this.#underWay.delete(id)
     }
   }
 
@@ -167,7 +184,7 @@ export class ClientSession {
     return {
       ...this.#common(version),
       'content-type': 'application/json',
-      ...(this.#options.isProgram ? { [CLIENT_FIELD]: '1' } : {}),
+      ...(this.#options.isProgram ? { [CLIENT_FIELD]: String((this.#sentCount += 1)) } : {}),
       ...(typeof claimed === 'string' && first !== undefined && requests.length === 1
         ? repeatedHeaders(first, params)
         : {}),

@@ -120,7 +120,8 @@ class GroupSessions {
     const { servers, version, note } = this.#options
     const id = randomUUID()
     const group = new ServerGroup({ servers: servers(), version, note, send: (line) => face.receive(line) })
-    const face = new StreamableFace(id, group, () => true)
+    // Clients send in no order of their own.
+    const face = new StreamableFace(id, group, () => 0)
     const session = { face, group, usedAt: performance.now() }
     this.#sessions.set(id, session)
     return session

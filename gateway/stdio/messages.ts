@@ -8,11 +8,11 @@ export type IdText = string
 export interface SentMessage {
   /** Requests in it; several in a batch. */
   readonly requests: readonly { readonly id: IdText; readonly method: string; readonly params: unknown }[]
-  /** Set when it takes back a request. */
-  readonly cancelled: IdText | null
+  /** Requests that it takes back; several in a batch. */
+  readonly cancelled: readonly IdText[]
 }
 
-const NOTHING_READ: SentMessage = { requests: [], cancelled: null }
+const NOTHING_READ: SentMessage = { requests: [], cancelled: [] }
 
 /** For a text that is no JSON, nothing: the gateway answers it. */
 export function readSent(text: string): SentMessage {
@@ -23,9 +23,11 @@ export function readSent(text: string): SentMessage {
   const requests = read.flatMap(({ id, method, params }) =>
     typeof method === 'string' && isId(id) ? [{ id: JSON.stringify(id), method, params }] : [],
   )
-  const cancel = read.find(({ method }) => method === 'notifications/cancelled')
-  const target = isJsonObject(cancel?.['params']) ? cancel['params']['requestId'] : undefined
-  return { requests, cancelled: isId(target) ? JSON.stringify(target) : null }
+  const cancelled = read.flatMap(({ method, params }) => {
+    const target = method === 'notifications/cancelled' ? recordIn(params)['requestId'] : undefined
+    return isId(target) ? [JSON.stringify(target)] : []
+  })
+  return { requests, cancelled }
 }
 
 export interface ReceivedMessage {

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { createServer } from '../runtime/node-http.ts'
 import { StreamableFace, type LineServer } from './streamable-face.ts'
 import { isSameSecret } from '../runtime/hash.ts'
@@ -11,7 +12,7 @@ import { closed } from '../network/listen.ts'
 
 /** Header field by which a request names the wrapped server that it is for. */
 export const WRAPPER_FIELD = 'x-mcp-wrapper'
-/** Header field of requests of the client itself; the gateway does not repeat it in its own questions. */
+/** Header field of requests of the client itself, with their order; the gateway does not repeat it in its own questions. */
 export const CLIENT_FIELD = 'mcp-param-wrapped-client'
 
 export interface ServerBridge {
@@ -48,7 +49,7 @@ export async function openServerBridge(): Promise<ServerBridge> {
   return {
     address: `http://127.0.0.1:${port}/${secret}`,
     attach(id, wrapped) {
-      const one = new StreamableFace(id, wrapped, ({ headers }) => headers[CLIENT_FIELD] !== undefined)
+      const one = new StreamableFace(id, wrapped, clientOrder)
       attached.set(id, one)
       return {
         receive: (line) => one.receive(line),
@@ -63,4 +64,9 @@ export async function openServerBridge(): Promise<ServerBridge> {
       return closed(server)
     },
   }
+}
+
+function clientOrder({ headers }: IncomingMessage): number | null {
+  const order = headers[CLIENT_FIELD]
+  return order === undefined ? null : Number(order)
 }

@@ -79,14 +79,23 @@ export class ServerGroup implements LineServer {
   write(line: Buffer): Promise<void> | undefined {
     const text = line.toString('utf8')
     const { requests, cancelled } = readSent(text)
-    const [request, ...more] = requests
-    if (more.length > 0) return this.#failAll(requests, 'batches are not taken at this endpoint; send one message each')
+    if (/^\s*\[/.test(text))
+      return requests.length === 0
+        ? this.#each(text)
+        : this.#failAll(requests, 'batches are not taken at this endpoint; send one message each')
+    const [request] = requests
     if (request !== undefined) return this.#request(text, request)
-    if (cancelled !== null) return this.#cancel(cancelled, text)
+    const [target] = cancelled
+    if (target !== undefined) return this.#cancel(target, text)
     const [message] = readReceived(text) ?? []
     if (message === undefined) return undefined
     if (message.answers !== null) return this.#answerOf(text, message.answers)
     return this.#notify(text, message)
+  }
+
+  /** Notifications and answers that came together: each is for a server of its own. */
+  async #each(batch: string): Promise<void> {
+    for (const { value } of readReceived(batch) ?? []) await this.write(Buffer.from(JSON.stringify(value)))
   }
 
   /** Its answer, if there still is one, is not forwarded. */

@@ -4,10 +4,11 @@
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import type { ServerResponse } from '../runtime/node-http.ts'
 import { MAX_MESSAGE } from './frames.ts'
 import { isSeveralLines } from './lines.ts'
-import { failureOf, readReceived, readSent, tokensOf, type IdText } from './messages.ts'
+import { failureOf, readReceived, readSent, tokensOf, type IdText, type SentMessage } from './messages.ts'
 
 /** The other side: what speaks lines. */
 export interface LineServer {
@@ -21,8 +22,8 @@ interface PendingPost {
   readonly response: ServerResponse
   readonly waiting: Set<IdText>
   readonly tokens: ReadonlySet<IdText>
-  /** Sent by the client, not by the gateway itself. */
-  readonly isOfClient: boolean
+  /** Position among the messages of the client; null: the gateway itself sent it. */
+  readonly order: number | null
   readonly opening: NodeJS.Timeout
 }
 
@@ -30,22 +31,29 @@ interface PendingPost {
 const OPEN_AFTER_MS = 5000
 /** Messages of the server that wait for a stream. */
 const MAX_QUEUED = 1000
+/** Cancellations that are remembered: their requests come within moments, or not at all. */
+const MAX_CANCELLED = 1000
 
 export class StreamableFace {
   readonly #id: string
   readonly #server: LineServer
-  readonly #isOfClient: (request: IncomingMessage) => boolean
+  readonly #orderOf: (request: IncomingMessage) => number | null
   readonly #pending = new Map<IdText, PendingPost>()
+  /** Requests that the client took back, by the position of its last cancellation. */
+  readonly #cancelled = new LRUCache<IdText, number>({ max: MAX_CANCELLED })
   #standing: ServerResponse | null = null
   #queued: string[] = []
   /** Why the server answers nothing any more. */
   #failure: string | null = null
 
-  /** @param id of its session @param isOfClient the client itself sent the request: messages of the server may be in its answer */
-  constructor(id: string, server: LineServer, isOfClient: (request: IncomingMessage) => boolean) {
+  /**
+   * @param id of its session
+   * @param orderOf position of a request among the messages of the client; null: the gateway itself sent it, so messages of the server do not belong into its answer
+   */
+  constructor(id: string, server: LineServer, orderOf: (request: IncomingMessage) => number | null) {
     this.#id = id
     this.#server = server
-    this.#isOfClient = isOfClient
+    this.#orderOf = orderOf
   }
 
   /** A request is under way, or the client listens. */
@@ -64,9 +72,22 @@ export class StreamableFace {
   /** A POST whose body was read. */
   async take(body: Buffer, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (isSeveralLines(body)) return void response.writeHead(400).end()
-    this.#post(body, request, response)
-    if (this.#failure === null) await this.#server.write(body)
+    const message = readSent(body.toString('utf8'))
+    const order = this.#orderOf(request)
+    if (order !== null) for (const id of message.cancelled) this.#cancelled.set(id, order)
+    this.#post(message, order, response)
+    if (this.#isTakenBack(message, order)) this.#fail(message, 'the client cancelled the request before it came here')
+    else if (this.#failure === null) await this.#server.write(body)
     else this.fail(this.#failure)
+  }
+
+  /** Its cancellation was faster: the server would not know what to do with that, and do what nobody waits for. */
+  #isTakenBack({ requests }: SentMessage, order: number | null): boolean {
+    return order !== null && requests.some(({ id }) => order < (this.#cancelled.get(id) ?? 0))
+  }
+
+  #fail({ requests }: SentMessage, reason: string): void {
+    for (const { id } of requests) this.#answer(id, failureOf(id, reason))
   }
 
   receive(line: Buffer): Promise<void> | undefined {
@@ -109,15 +130,14 @@ export class StreamableFace {
     this.#queued = []
   }
 
-  #post(body: Buffer, request: IncomingMessage, response: ServerResponse): void {
-    const { requests } = readSent(body.toString('utf8'))
+  #post({ requests }: SentMessage, order: number | null, response: ServerResponse): void {
     if (requests.length === 0) return void response.writeHead(202).end()
     if (requests.some(({ method }) => method === 'initialize')) response.setHeader('mcp-session-id', this.#id)
     const post: PendingPost = {
       response,
       waiting: new Set(requests.map(({ id }) => id)),
       tokens: new Set(requests.flatMap(({ id, params }) => tokensOf(id, params))),
-      isOfClient: this.#isOfClient(request),
+      order,
       opening: setTimeout(() => openStream(response), OPEN_AFTER_MS),
     }
     for (const { id } of requests) this.#pending.set(id, post)
@@ -147,7 +167,7 @@ export class StreamableFace {
 
   /** A request or notification of the server: in the answer that it belongs to, so that their order stays. */
   #announce(text: string, belongsTo: IdText | null): ServerResponse | null {
-    const posts = [...new Set(this.#pending.values())].filter(({ isOfClient }) => isOfClient)
+    const posts = [...new Set(this.#pending.values())].filter(({ order }) => order !== null)
     const post = posts.find(({ tokens }) => belongsTo !== null && tokens.has(belongsTo)) ?? posts.at(-1)
     if (post !== undefined) return writeEvent(post, text) ? null : post.response
     if (this.#standing !== null) return this.#standing.write(sentEvent(text)) ? null : this.#standing

@@ -112,7 +112,9 @@ class Wrapper {
   }
 
   #fromClient(line: Buffer): void {
-    for (const { id, method } of readSent(line.toString('utf8')).requests) {
+    const { requests, cancelled } = readSent(line.toString('utf8'))
+    for (const id of cancelled) this.#pending.delete(id)
+    for (const { id, method } of requests) {
       this.#pending.add(id)
       this.#hasBegun ||= method === 'initialize'
     }

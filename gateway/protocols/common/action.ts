@@ -151,8 +151,8 @@ export interface JudgedAction extends ActionBase {
    */
   pendingAnswer?(): PendingAnswer | null
   /**
-   * Calls back when the client takes the pending call back by another message. Returns a function that removes the
-   * listener. Absent: it can only disconnect.
+   * Calls back when the client takes the call back by another message before it is forwarded. Returns a function that
+   * removes the listener. Absent: it can only disconnect.
    */
   onCancelled?(listener: () => void): () => void
 }

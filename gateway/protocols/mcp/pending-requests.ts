@@ -1,6 +1,6 @@
 /**
- * Requests that wait for an approval, by what their client takes them back with: the id, in the same session (MCP,
- * Cancellation). The server does not know them yet, so it could not do that itself.
+ * Requests that are judged or wait for an approval, by what their client takes them back with: the id, in the same session
+ * (MCP, Cancellation). The server does not know them yet, so it could not do that itself.
  */
 import type { Call } from '../../calls/call.ts'
 import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
