@@ -87,8 +87,8 @@ function judgeGathered(
     return after(judging, (verdicts) => {
       const governing = strictest(verdicts)
       const judgement = { kind: 'decided', verdicts, governing, receipts } as const
-      return after(action.confirm?.(), () =>
-        after(stillHold(verdicts, begun, deps), (holds) => (holds ? judgement : 'ended')),
+      return after(action.confirm?.() ?? true, (isSame) =>
+        after(isSame && stillHold(verdicts, begun, deps), (holds) => (holds ? judgement : 'ended')),
       )
     })
   })

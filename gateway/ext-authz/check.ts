@@ -333,7 +333,7 @@ function withStatus(action: JudgedAction): JudgedAction {
     kind: 'judge',
     name: action.name,
     gather: () => action.gather(),
-    confirm: async () => action.confirm?.(),
+    confirm: () => action.confirm?.() ?? true,
     watch: (permit) => action.watch(permit),
     refuse(refusal) {
       const answer = action.refuse(refusal)

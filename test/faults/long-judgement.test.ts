@@ -119,6 +119,7 @@ for (const { what, meanwhile, faults = {}, end } of CASES)
       async confirm() {
         await meanwhile(proxy, clock)
         await pause(LONG_MS)
+        return true
       },
     }
     const { pipeline } = proxy.listener

@@ -141,10 +141,10 @@ export interface JudgedAction extends ActionBase {
    */
   gather(): ResourceChecks | Promise<ResourceChecks>
   /**
-   * Called last, after the verdicts: rejects when the call would now do something else than what was judged. Absent:
-   * that cannot change.
+   * Called last, after the verdicts. False: something else is offered by now, so the call is judged again. Rejects when the
+   * call would now do something else than what was judged. Absent: neither can change.
    */
-  confirm?(): Promise<void> | undefined
+  confirm?(): boolean | Promise<boolean>
   /**
    * How the client's connection is kept open while the call is pending; absent or null: the protocol has no sign of
    * life, the client just waits.

@@ -104,6 +104,8 @@ export class JudgedMessagesAction implements JudgedAction {
   readonly #asker: McpAsker
   /** What the calls change in files, by the message they came with. */
   #edits: ReadonlyMap<JudgedMcpRequest, EditChecks> | null = null
+  /** What the calls are judged by, and what the server had announced until then. */
+  #judgedBy: { readonly offered: OfferedContract; readonly changes: object } | null = null
   /** The baseline that the calls are judged by. */
   #pinned: BaselineText | null = null
   /** Of a refusal: clients of the old transport read the answer to a POST only where it failed. */
@@ -119,9 +121,20 @@ export class JudgedMessagesAction implements JudgedAction {
   }
 
   gather(): readonly ResourceCheck[] | Promise<readonly ResourceCheck[]> {
+    return after(this.#watched(this.#listing()), (offered) => {
+      this.#judgedBy = { offered, changes: this.#changes() }
+      return this.#checks(offered)
+    })
+  }
+
+  #listing(): OfferedContract | Promise<OfferedContract> {
     const { manifests, resources } = this.#judged
-    const listing = manifests.current(this.#asker, resources.map(needOf))
-    return after(this.#watched(listing), (offered) => this.#checks(offered))
+    return manifests.current(this.#asker, resources.map(needOf))
+  }
+
+  #changes(): object {
+    const { manifests, call } = this.#judged
+    return manifests.changesOf(call.route.name)
   }
 
   #watched(listing: OfferedContract | Promise<OfferedContract>): OfferedContract | Promise<OfferedContract> {
@@ -172,13 +185,21 @@ export class JudgedMessagesAction implements JudgedAction {
     return { resource, basis: { kind: 'contract', offered, isCovered } }
   }
 
-  /** Files are still what they were when they were judged. */
-  confirm(): Promise<void> | undefined {
-    return this.#edits === null ? undefined : this.#confirmEdits(this.#edits)
+  /** Files and lists are still what they were when the calls were judged. */
+  confirm(): boolean | Promise<boolean> {
+    return this.#edits === null ? this.#isStillOffered() : this.#confirmEdits(this.#edits)
   }
 
-  async #confirmEdits(edits: ReadonlyMap<JudgedMcpRequest, EditChecks>): Promise<void> {
+  async #confirmEdits(edits: ReadonlyMap<JudgedMcpRequest, EditChecks>): Promise<boolean> {
     for (const { confirm } of edits.values()) await confirm()
+    return this.#isStillOffered()
+  }
+
+  /** A judgement may take seconds. A server that announces a change meanwhile is asked again: some announce one for nothing. */
+  #isStillOffered(): boolean | Promise<boolean> {
+    if (this.#judgedBy === null) return true
+    const { offered, changes } = this.#judgedBy
+    return this.#changes() === changes || after(this.#listing(), ({ digest }) => digest === offered.digest)
   }
 
   watch(permit: Permit | null): AnswerWatcher | null {

@@ -37,6 +37,8 @@ export interface McpManifests {
   current(asker: McpAsker, needs: readonly ManifestNeed[]): OfferedContract | Promise<OfferedContract>
   /** The moment of a request for a list: what it brings is as old as that. */
   momentOf(route: string): Asked
+  /** Another object after each change that a server of the route announced. */
+  changesOf(route: string): object
   /** A page went by in an answer to this caller. A list counts once all its pages were seen, from the request for its first page. */
   observe(asker: McpAsker, page: Page, asked: Asked): void
   /**
@@ -109,6 +111,7 @@ interface ListingView {
 }
 
 const DEFAULT_REFRESH_SECONDS = 60
+const NO_CHANGES: Asked['epochs'] = {}
 const MAX_CALLERS = 10_000
 /** A field that is another one in each request would have a listing for each: the oldest give way. */
 const MAX_VIEWS_OF_CALLER = 32
@@ -144,7 +147,11 @@ export class OfferedManifests implements McpManifests {
   }
 
   momentOf(route: string): Asked {
-    return { at: this.#deps.now(), epochs: this.#epochs.get(route) ?? {} }
+    return { at: this.#deps.now(), epochs: this.changesOf(route) }
+  }
+
+  changesOf(route: string): Asked['epochs'] {
+    return this.#epochs.get(route) ?? NO_CHANGES
   }
 
   observe(asker: McpAsker, { list, cursor, items, nextCursor }: Page, asked: Asked): void {

@@ -123,9 +123,10 @@ export class ScmAction implements JudgedAction {
   }
 
   /** Checks that the call would still do what was judged: looked up again immediately before the call is sent. */
-  confirm(): Promise<void> {
+  confirm(): Promise<boolean> {
     return this.#telling(async () => {
       for (const { confirm } of this.#asked) await confirm()
+      return true
     })
   }
 

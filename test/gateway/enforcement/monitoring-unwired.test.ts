@@ -47,7 +47,7 @@ function judging(real: Recogniser, kinds: string[]): Recogniser {
         gather,
         // The made-up resource is none of the messages of a batch: the refusal is about all of them.
         refuse: (refusal) => refuse({ ...refusal, resource: null }),
-        confirm: () => undefined,
+        confirm: () => true,
       }
       return Object.defineProperties(action, Object.getOwnPropertyDescriptors(replaced))
     },
