@@ -88,6 +88,12 @@ const TRIES: Readonly<Record<string, (one: Scene) => Promise<boolean>>> = {
     await start()
     return call({ ...session, cookie: 'a=b' })
   },
+  // As a reader of the first value, or of the last one, has it.
+  'another session that is well, and its own named twice': async ({ call, start, server, session }) => {
+    server.instructions = 'Ask for the echo.'
+    await start()
+    return call({ 'mcp-session-id': `${session['mcp-session-id']}, ${session['mcp-session-id']}` })
+  },
 }
 
 for (const [what, attempt] of Object.entries(TRIES))

@@ -90,6 +90,21 @@ for (const method of ['GET', 'DELETE', 'OPTIONS', 'PUT'] as const) {
   })
 }
 
+for (const name of ['mcp-session-id', 'mcp-protocol-version'])
+  for (const method of ['POST', 'GET', 'DELETE'])
+    for (const value of [['a', 'b'], ['a', 'a'], 'a b', 'é'])
+      test(`${method} with ${name} ${JSON.stringify(value)} is refused, since servers read it in different ways`, async (t) => {
+        const { proxy, arrived } = await scene(t)
+        const { port, hostname } = new URL(proxy.url)
+        const headers = { 'content-type': 'application/json', [name]: value }
+        const asked = httpRequest({ hostname, port, method, path: '/', headers })
+        asked.end(method === 'POST' ? JSON.stringify(CALL) : undefined)
+        const [answer] = await once(asked, 'response')
+        answer.resume()
+        assert.equal(answer.statusCode, 400)
+        assert.deepEqual(arrived, [])
+      })
+
 test('a method stated twice is refused', async (t) => {
   const { send, arrived } = await scene(t)
   for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override'])

@@ -33,6 +33,13 @@ export function createMcpRecogniser(parts: McpParts): Recogniser<McpRoute> {
         return { ...refusedMcpMessage(call, { status: 403, ...INVALID, message: page }), why: page, isGuard: true }
       if (overridesMethod(call))
         return refusedMcpMessage(call, { status: 400, ...INVALID, message: 'The request states its method twice.' })
+      const unclear = unclearField(call.headers)
+      if (unclear !== null)
+        return refusedMcpMessage(call, {
+          status: 400,
+          ...INVALID,
+          message: `${unclear} is sent twice, or has other characters than the protocol allows.`,
+        })
       // It would stream by unread, and some servers read it whatever the method.
       if (call.method !== 'POST' && hasBody(call.received.headers))
         return refusedMcpMessage(call, {
@@ -79,6 +86,21 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
   return resources.length === 0
     ? new MessagesAction(call, parts.manifests, messages)
     : new JudgedMessagesAction({ ...parts, call, messages, resources, isBatch })
+}
+
+/** What names the session or the version of a request: visible ASCII, and once. Two are joined with a comma and a blank. */
+const SINGLE_FIELDS = [
+  ['mcp-session-id', 'Mcp-Session-Id'],
+  ['mcp-protocol-version', 'MCP-Protocol-Version'],
+] as const
+
+/** Name of a field that servers read in different ways: as another session than the one judged. */
+function unclearField(headers: IncomingHttpHeaders): string | null {
+  for (const [name, written] of SINGLE_FIELDS) {
+    const value = headers[name]
+    if (value !== undefined && (typeof value !== 'string' || !/^[!-~]*$/.test(value))) return written
+  }
+  return null
 }
 
 function mediaTypeProblem(headers: IncomingHttpHeaders): string | null {
