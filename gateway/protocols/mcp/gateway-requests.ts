@@ -2,15 +2,16 @@
 import { encodedName } from './name-header.ts'
 import type { McpRoute } from './settings.ts'
 import { randomUUID } from 'node:crypto'
-import { createParser } from 'eventsource-parser'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { errors } from '../../network/undici.ts'
 import { ownRequestHeaders } from '../../upstream/headers.ts'
 import type { Upstreams } from '../../upstream/pools.ts'
 import { UpstreamRefusal } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
-import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
-import { withWrittenNumbers } from '../../json/written-numbers.ts'
+import { isJsonObject } from '../../json/strict-json.ts'
+import { ReplyReader } from './reply-reader.ts'
+import { isEventStream } from './event-stream.ts'
 
 /** The caller, and what is needed to send requests as this caller. */
 export interface McpAsker {
@@ -48,7 +49,10 @@ export class AnsweredElsewhere extends Error {
 }
 
 const ACCEPTED = 202
-const MAX_BYTES = 16 * 1024 * 1024
+/** A server that closes its stream this often does not answer. */
+const MAX_RESUMPTIONS = 20
+/** A shorter pause would be a load of its own. */
+const LEAST_PAUSE_MS = 100
 /** Statuses that only the caller can act on: sign in, get permission, begin a new session. */
 const FOR_THE_CALLER: ReadonlySet<number> = new Set([401, 403, 404])
 const RELAYED_HEADERS = ['www-authenticate'] as const
@@ -81,10 +85,42 @@ export async function askServer(
     signal,
   })
   if (answer.statusCode !== 200) throw await rpcFailure(answer, id)
-  const { error, result } = await readReply(answer, id)
+  const reply = new ReplyReader(id)
+  await reply.read(answer)
+  if (!asker.isModern) await resume(reply, call, upstreams, signal)
+  const { error, result } = reply.message
   if (isJsonObject(error)) throw new RpcFailure(error)
   if (!isJsonObject(result)) throw new Error('its answer holds no result')
   return result
+}
+
+/** MCP 2025-11-25, Streamable HTTP: a server may close a stream before the reply. It goes on where it is asked for the last event. */
+async function resume(
+  reply: ReplyReader,
+  call: Call<McpRoute>,
+  upstreams: Upstreams,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let count = 0; reply.lastEvent !== null && count < MAX_RESUMPTIONS; count += 1) {
+    await sleep(Math.max(reply.pauseMs, LEAST_PAUSE_MS), undefined, { signal }).catch(() => signal.throwIfAborted())
+    const answer = await upstreams.ownRequestsOf(call).request({
+      path: call.upstreamPath,
+      method: 'GET',
+      headers: [
+        ...ownRequestHeaders(call, belongsToTheCall),
+        'accept',
+        'text/event-stream',
+        'last-event-id',
+        reply.lastEvent,
+      ],
+      signal,
+    })
+    if (answer.statusCode !== 200 || !isEventStream(answer.headers)) {
+      await answer.body.dump()
+      throw new Error(`the upstream did not resume its answer (${answer.statusCode})`)
+    }
+    await reply.read(answer)
+  }
 }
 
 /**
@@ -97,8 +133,11 @@ async function rpcFailure(answer: Dispatcher.ResponseData, id: string): Promise<
     await answer.body.dump()
     return new AnsweredElsewhere()
   }
-  const reply = await readReply(answer, id).catch(() => null)
-  const error = reply?.['error']
+  const reply = new ReplyReader(id)
+  const error = await reply.read(answer).then(
+    () => reply.message['error'],
+    () => null,
+  )
   if (isJsonObject(error)) return new RpcFailure(error)
   if (FOR_THE_CALLER.has(statusCode)) return new UpstreamRefusal(statusCode, relayedHeaders(headers))
   return new Error(`the upstream answered ${statusCode}`)
@@ -138,45 +177,4 @@ function relayedHeaders(headers: Dispatcher.ResponseData['headers']): Readonly<R
   return Object.fromEntries(
     RELAYED_HEADERS.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]])),
   )
-}
-
-/**
- * The message that answers `id`, out of a JSON body or an event stream (which is left as soon as it has come). Long numbers in
- * it keep their digits when they are written again.
- */
-async function readReply(answer: Dispatcher.ResponseData, id: string): Promise<Readonly<Record<string, unknown>>> {
-  let reply: Readonly<Record<string, unknown>> | null = null
-  const take = (text: string): void => {
-    const json = readStrictJsonText(text)
-    if (!json.ok) throw new Error(`its answer has no single reading (${json.message})`)
-    const message = withWrittenNumbers(text, json.value)
-    if (isJsonObject(message) && message['id'] === id) reply = message
-  }
-  const onEvent = ({ data }: { readonly data: string }): void => {
-    // MCP 2025-11-25, Streamable HTTP: a server may prime a stream with an event that has an id and no data.
-    if (data !== '') take(data)
-  }
-  const parser = createParser({ onEvent })
-  const isStream = isEventStream(answer.headers)
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let text = ''
-  let size = 0
-  for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_BYTES) throw new Error('its answer is too long')
-    const part = decoder.decode(chunk, { stream: true })
-    if (isStream) parser.feed(part)
-    else text += part
-    if (reply !== null) break
-  }
-  if (!isStream) take(text)
-  if (reply === null) throw new Error('the answer ended without the reply')
-  return reply
-}
-
-export function isEventStream(headers: Readonly<Record<string, string | readonly string[] | undefined>>): boolean {
-  return String(headers['content-type'] ?? '')
-    .trimStart()
-    .toLowerCase()
-    .startsWith('text/event-stream')
 }
