@@ -3,13 +3,13 @@
  * the server, and the answers become lines again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createParser } from 'eventsource-parser'
 import type { Dispatcher } from 'undici'
 import { recordIn } from '../json/unchecked-json.ts'
 import type { UndiciPoolType } from '../network/undici.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import { encodedName } from '../protocols/mcp/name-header.ts'
 import { isSeveralLines } from './lines.ts'
+import { newPlace, readEvents, type StreamPlace } from './event-stream.ts'
 import { failureOf, readReceived, readSent, type IdText, type SentMessage } from './messages.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { CLIENT_FIELD, WRAPPER_FIELD } from './server-bridge.ts'
@@ -41,6 +41,8 @@ const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
 const ACCEPTED = 'application/json, text/event-stream'
 const RETRY_MS = 250
 const MAX_RETRY_MS = 5000
+/** A server that closes its stream this often without a new event does not answer. */
+const MAX_RESUMPTIONS = 20
 
 export class ClientSession {
   readonly #options: ClientSessionOptions
@@ -115,7 +117,7 @@ export class ClientSession {
       const { pool, path } = this.#options
       const headers = this.#headersOf(message)
       const answer = await pool.request({ path, method: 'POST', headers, body: line, signal })
-      await this.#read(answer, waiting, message)
+      await this.#read(answer, post, message)
       const reason = `the server ended its answer without a reply (HTTP ${answer.statusCode})`
       for (const id of waiting) await this.#deliver(failureOf(id, reason), waiting)
     } catch (error) {
@@ -127,17 +129,42 @@ export class ClientSession {
     }
   }
 
-  async #read(answer: Dispatcher.ResponseData, waiting: Set<IdText>, message: SentMessage): Promise<void> {
+  async #read(answer: Dispatcher.ResponseData, post: RunningPost, message: SentMessage): Promise<void> {
+    const { waiting } = post
     const begun = answer.headers['mcp-session-id']
     if (typeof begun === 'string' && message.requests.some(({ method }) => method === 'initialize'))
       this.#session = begun
     if (String(answer.headers['content-type'] ?? '').startsWith('text/event-stream')) {
-      await readEvents(answer.body, (text) => this.#deliver(text, waiting))
+      await this.#readStream(answer.body, post)
     } else {
       const text = await answer.body.text()
       if (text !== '' && answer.statusCode !== 202) await this.#deliverBody(text, answer.statusCode, waiting)
     }
     if (this.#session !== null && !this.#options.isProgram) this.#stand()
+  }
+
+  /** A server may close the stream before the answer. It goes on with it where it is asked for the last event. */
+  async #readStream(body: AsyncIterable<Buffer>, { waiting, taking }: RunningPost): Promise<void> {
+    const place = newPlace()
+    const take = (text: string): Promise<void> => this.#deliver(text, waiting)
+    await readEvents(body, take, place)
+    const signal = AbortSignal.any([taking.signal, this.#closing.signal])
+    for (let count = 0, last: string | null = null; waiting.size > 0 && count < MAX_RESUMPTIONS; count += 1) {
+      if (place.lastEvent === null) return
+      if (place.lastEvent !== last) count = 0
+      last = place.lastEvent
+      await sleep(Math.max(place.pauseMs, RETRY_MS), undefined, { signal })
+      const answer = await this.#events(place, signal)
+      if (answer.statusCode !== 200) return await answer.body.dump()
+      await readEvents(answer.body, take, place)
+    }
+  }
+
+  /** Events that belong to no request, or those after the last one of a stream. */
+  #events({ lastEvent }: StreamPlace, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const { pool, path } = this.#options
+    const headers = { ...this.#common(this.#version), ...(lastEvent !== null && { 'last-event-id': lastEvent }) }
+    return pool.request({ path, method: 'GET', headers, signal })
   }
 
   /** A refusal may come without the id of its request: a client that gets no answer waits for ever. */
@@ -210,14 +237,14 @@ export class ClientSession {
 
   async #standing(): Promise<void> {
     const { signal } = this.#closing
+    const place = newPlace()
     for (let pause = RETRY_MS; !signal.aborted; pause = Math.min(pause * 2, MAX_RETRY_MS)) {
       try {
-        const { pool, path } = this.#options
-        const headers = this.#common(this.#version)
-        const answer = await pool.request({ path, method: 'GET', headers, signal })
+        const answer = await this.#events(place, signal)
         if (answer.statusCode === 405 || answer.statusCode === 404) return await answer.body.dump()
         if (answer.statusCode === 200) pause = RETRY_MS
-        await readEvents(answer.body, (text) => this.#deliver(text, new Set()))
+        else place.lastEvent = null
+        await readEvents(answer.body, (text) => this.#deliver(text, new Set()), place)
       } catch {
         // The gateway reloads, or the client disconnected.
       }
@@ -234,20 +261,6 @@ function repeatedHeaders(
   const name = params['name'] ?? params['uri']
   const isNamed = ['tools/call', 'prompts/get', 'resources/read'].includes(method)
   return { 'mcp-method': method, ...(isNamed && typeof name === 'string' ? { 'mcp-name': encodedName(name) } : {}) }
-}
-
-async function readEvents(body: AsyncIterable<Buffer>, take: (text: string) => Promise<void>): Promise<void> {
-  let taken: Promise<void> = Promise.resolve()
-  const parser = createParser({
-    onEvent({ data }) {
-      if (data !== '') taken = taken.then(() => take(data))
-    },
-  })
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  for await (const chunk of body) {
-    parser.feed(decoder.decode(chunk, { stream: true }))
-    await taken
-  }
 }
 
 /** Line breaks of JSON stand between tokens only. */
