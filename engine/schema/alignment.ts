@@ -5,12 +5,11 @@
  */
 import type { PairContext } from './examination.ts'
 import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './constants.ts'
-import { COMPOSITIONS } from './composition.ts'
 import { flatten } from './flatten.ts'
 import { withoutIdle } from './ineffective-keywords.ts'
 import { alignLanguages, isBinary } from './languages.ts'
 import { isRecord, type JsonRecord } from './located.ts'
-import { itemsOf } from './subschemas.ts'
+import { COMPOSITIONS, itemsOf } from './subschemas.ts'
 import { bareWrapperOf } from './shape.ts'
 import { compareTypeLists } from './type-lists.ts'
 import { unwrap } from './wrappers.ts'
@@ -31,7 +30,7 @@ export function align(pair: PairContext): Aligned | null {
     const [base, head] = alignConstants(baseForm, headForm)
     return { base, head, isRewritten: base !== before.value || head !== after.value }
   }
-  if (mayBeRewritten(baseForm, headForm) && pair.isSameShape(before, after)) return null
+  if (mayBeRewritten(baseForm, headForm) && pair.isSameWithSubtypes(before, after)) return null
   if (unwrap(baseForm, headForm, pair)) return null
   const [plainBase, plainHead] = withoutImplied(baseForm, headForm, pair)
   const [mergedBase, mergedHead] = mergeOneSided(plainBase, plainHead, pair)

@@ -1,13 +1,10 @@
 /** Schemas made of schemas: allOf, anyOf and oneOf with their alternatives matched. */
 import { compareDiscriminator } from './discriminator.ts'
 import type { Examination } from './examination.ts'
-import { membersOf, itemsOf, locateItem, MAX_RENAMED } from './subschemas.ts'
+import { COMPOSITIONS, itemsOf, locateItem, MAX_RENAMED, membersOf, type Composition } from './subschemas.ts'
 import type { JsonRecord, Located } from './located.ts'
 import { isAnnotation, isAnnotationOnly, shapeKey } from './shape.ts'
 import { knows, resolveSchema, type SchemaSource } from './source.ts'
-
-export const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
-export type Composition = (typeof COMPOSITIONS)[number]
 
 export function compareComposition(examination: Examination): void {
   for (const keyword of COMPOSITIONS) compareList(examination, keyword)

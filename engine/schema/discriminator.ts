@@ -60,8 +60,10 @@ export function selectSubtypes({ before, after, sources, select }: PairContext):
   }
 }
 
-function selectsAny(schema: ResolvedSchema, source: SchemaSource): boolean {
-  return discriminatorOf(schema.value) !== null || (source.subtypes?.(schema) ?? []).length > 0
+/** Whether a discriminator selects what the schema does not list. */
+export function selectsAny(schema: ResolvedSchema, source: SchemaSource): boolean {
+  const isOwn = discriminatorOf(schema.value) !== null && !isChoice(schema.value)
+  return isOwn || (source.subtypes?.(schema) ?? []).length > 0
 }
 
 /** Compares the subtypes that two discriminators select, value by value. */
@@ -160,7 +162,8 @@ function discriminatorOf({ discriminator }: JsonRecord): JsonRecord | null {
   return isRecord(discriminator) ? discriminator : null
 }
 
-function isChoice(schema: JsonRecord): boolean {
+/** Whether a schema lists what a discriminator of it chooses from. */
+export function isChoice(schema: JsonRecord): boolean {
   return itemsOf(schema, 'oneOf').length > 0 || itemsOf(schema, 'anyOf').length > 0
 }
 

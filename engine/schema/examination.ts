@@ -13,6 +13,8 @@ export interface ComparisonContext {
   /** Compares the subtypes that the discriminators of two schemas select. */
   readonly select: (before: ResolvedSchema, after: ResolvedSchema) => void
   readonly isSameShape: (before: Located, after: Located) => boolean
+  /** The same, where no discriminator selects subtypes, which may differ. */
+  readonly isSameWithSubtypes: (before: Located, after: Located) => boolean
 }
 
 /** The schemas of one pair, whatever form their members are brought to. */

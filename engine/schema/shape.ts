@@ -5,7 +5,8 @@
  */
 import { isEqual, isSameSet, valueKey } from './equality.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from './located.ts'
-import { itemsOf, locateItem } from './subschemas.ts'
+import { selectsAny } from './discriminator.ts'
+import { COMPOSITIONS, itemsOf, locateItem, type Composition } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
 interface ShapeSearch {
@@ -13,7 +14,12 @@ interface ShapeSearch {
   readonly after: SchemaSource
   readonly assumed: Map<JsonRecord, Set<JsonRecord>>
   budget: number
+  /** Whether a schema was met that selects subtypes. */
+  isSelecting: boolean
 }
+
+/** What the form of two schemas tells. Subtypes that a discriminator selects are no part of the form. */
+export type ShapeAnswer = 'different' | 'same' | 'same but for subtypes'
 
 const BUDGET = 4000
 
@@ -46,12 +52,15 @@ export function isAnnotationOnly(schema: JsonRecord): boolean {
   return Object.keys(schema).every((keyword) => isAnnotation(keyword) || USAGE.has(keyword))
 }
 
-export function isSameShape(
+export function compareShapes(
   before: Located,
   after: Located,
   sources: { before: SchemaSource; after: SchemaSource },
-): boolean {
-  return same(before, after, { before: sources.before, after: sources.after, assumed: new Map(), budget: BUDGET })
+): ShapeAnswer {
+  const { before: base, after: head } = sources
+  const search: ShapeSearch = { before: base, after: head, assumed: new Map(), budget: BUDGET, isSelecting: false }
+  if (!same(before, after, search)) return 'different'
+  return search.isSelecting ? 'same but for subtypes' : 'same'
 }
 
 function same(before: Located, after: Located, search: ShapeSearch): boolean {
@@ -59,6 +68,7 @@ function same(before: Located, after: Located, search: ShapeSearch): boolean {
   if (search.budget < 0) return false
   const base = bare(before, search.before)
   const head = bare(after, search.after)
+  search.isSelecting ||= isSelecting(base, search.before) || isSelecting(head, search.after)
   if (base.value === head.value) return true
   const assumed = search.assumed.get(base.value) ?? new Set()
   if (assumed.has(head.value)) return true
@@ -70,6 +80,11 @@ function same(before: Located, after: Located, search: ShapeSearch): boolean {
     if (!sameKeyword(keyword, baseForm, headForm, search)) return false
   }
   return true
+}
+
+/** Only a shared schema has subtypes. */
+function isSelecting(schema: ResolvedSchema, source: SchemaSource): boolean {
+  return (schema.reference !== null || schema.value.discriminator !== undefined) && selectsAny(schema, source)
 }
 
 /** The schema that a chain of references and of wrappers around one schema leads to. */
@@ -84,10 +99,9 @@ export function bare(schema: Located, source: SchemaSource): ResolvedSchema {
 }
 
 const MAX_WRAPPERS = 64
-const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
 
 /** The keyword of a schema that only says that one other schema holds. */
-export function bareWrapperOf(schema: JsonRecord): (typeof COMPOSITIONS)[number] | null {
+export function bareWrapperOf(schema: JsonRecord): Composition | null {
   if (schema.allOf === undefined && schema.anyOf === undefined && schema.oneOf === undefined) return null
   const keyword = COMPOSITIONS.find((name) => itemsOf(schema, name).length === 1)
   if (keyword === undefined) return null

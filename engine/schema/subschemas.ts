@@ -10,6 +10,10 @@ const NOTHING: JsonRecord = {}
 /** Among more schemas than these in a list, none is looked for under another name. */
 export const MAX_RENAMED = 24
 
+/** Keywords that make a schema of several ones. */
+export const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'] as const
+export type Composition = (typeof COMPOSITIONS)[number]
+
 /** The members of a keyword that holds an object; none when it holds anything else. */
 export function membersOf(schema: JsonRecord, keyword: string): JsonRecord {
   const value = schema[keyword]

@@ -1,10 +1,9 @@
 /** Schemas that hold one other schema and add nothing to what it admits but null: a wrapper on one side is no change of values. */
 import { compareAnnotations, USAGE_KEYWORDS } from './annotations.ts'
 import type { PairContext } from './examination.ts'
-import { COMPOSITIONS, type Composition } from './composition.ts'
 import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'
-import { itemsOf, locateItem } from './subschemas.ts'
+import { COMPOSITIONS, itemsOf, locateItem, type Composition } from './subschemas.ts'
 import { isAnnotation, isAnnotationOnly } from './shape.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { admitsNull } from './types.ts'

@@ -166,6 +166,24 @@ function discriminated(write: Surface['write']): Surface['write'] {
   return (root, dialect) => write(mapped(root, withDiscriminator), dialect)
 }
 
+const PET = '#/components/schemas/Pet'
+
+/** The schema as a member of a subtype, which only a discriminator leads to. */
+function ofSubtype(operation: (used: Schema) => object): Surface['write'] {
+  return (root, dialect) => {
+    const { used, definitions } = partsOf(root, dialect, '#/components/schemas/')
+    const kind = { type: 'object', required: ['kind'], properties: { kind: { type: 'string' } } }
+    const own = { type: 'object', properties: { value: used }, required: ['value'] }
+    const schemas = {
+      ...definitions,
+      Pet: { ...kind, discriminator: { propertyName: 'kind' } },
+      Cat: { allOf: [{ $ref: PET }, own] },
+    }
+    const openapi = dialect.name === 'openapi-3.0' ? '3.0.3' : '3.1.0'
+    return { openapi, info: INFO, paths: { '/x': { post: operation({ $ref: PET }) } }, components: { schemas } }
+  }
+}
+
 const requestBody = openApi((used) => ({ requestBody: { required: true, ...content(used) }, responses: DONE }))
 const responseBody = openApi((used) => ({ responses: { '200': { description: 'done', ...content(used) } } }))
 const swaggerRequest = swagger((schema) => ({
@@ -402,6 +420,20 @@ export const SURFACES: readonly Surface[] = [
     write: discriminated(responseBody),
     isAnnotated: true,
     fits: isAlternative,
+  },
+  {
+    name: 'OpenAPI request body of a subtype',
+    type: 'openapi',
+    dialects: OPENAPI_3,
+    audience: 'sender',
+    write: ofSubtype((used) => ({ requestBody: { required: true, ...content(used) }, responses: DONE })),
+  },
+  {
+    name: 'OpenAPI response body of a subtype',
+    type: 'openapi',
+    dialects: OPENAPI_3,
+    audience: 'reader',
+    write: ofSubtype((used) => ({ responses: { '200': { description: 'done', ...content(used) } } })),
   },
   ...VERSION_CHANGES.flatMap(({ from, to, earlier }): Surface[] => {
     const pair = (name: string, audience: Audience, write: Readonly<Record<Version, Surface['write']>>): Surface => ({

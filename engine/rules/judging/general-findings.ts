@@ -1,6 +1,12 @@
 /** General findings cover values that are refused, or new, and that no keyword change explains. */
 import type { SchemaPair } from '../../schema/comparison/comparison.ts'
-import { isProvedApart, NOTHING_PROVED, type Reached } from '../../schema/comparison/reachable-changes.ts'
+import {
+  isFollowed,
+  isProvedApart,
+  leadsToPart,
+  NOTHING_PROVED,
+  type Reached,
+} from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import type { ProofDirection } from '../../schema/inclusion/inclusion.ts'
 import type { UseDirection } from '../../schema/sites.ts'
@@ -83,7 +89,7 @@ function withWholesOnly(pair: SchemaPair, proof: ProofDirection): SchemaPair {
 
 /**
  * The pairs whose values are not all kept, or not all known, with the shortest path to each. A proof about a pair covers those
- * below it, but for the alternatives of a discriminator and the content of a text.
+ * below it, but for what a discriminator selects and the content of a text.
  */
 function brokenFrom(
   start: SchemaPair,
@@ -92,19 +98,22 @@ function brokenFrom(
   direction: UseDirection,
 ): ReadonlyMap<SchemaPair, readonly string[]> {
   const broken = new Map<SchemaPair, readonly string[]>()
-  const [seen, covered] = [new Set<SchemaPair>(), new Set<SchemaPair>()]
-  const open: WalkedPair[] = [{ pair: start, path: [], isCovered: false }]
+  const visits = new Map<SchemaPair, readonly WalkedPair[]>()
+  const open: WalkedPair[] = [{ pair: start, path: [], isCovered: false, isPart: false }]
   // Grows during iteration.
-  for (const { pair, path, isCovered } of open) {
-    if (seen.has(pair) || (isCovered && covered.has(pair)) || proofs.isUntouched(pair)) continue
-    if (isCovered) covered.add(pair)
-    else seen.add(pair)
-    const isKept = isCovered || proofs.isKept(pair, proof)
-    if (!isKept) broken.set(pair, path)
-    for (const { to, steps } of pair.edges) {
-      const isBelowProof = isKept && !isProvedApart(pair, steps[0])
-      if (isUnused(to, direction) || (isBelowProof && !proofs.reachesApart(to))) continue
-      open.push({ pair: to, path: [...path, ...steps], isCovered: isBelowProof })
+  for (const walked of open) {
+    const { pair, path, isPart } = walked
+    const earlier = visits.get(pair) ?? []
+    if (earlier.some((visit) => includes(visit, walked)) || proofs.isUntouched(pair)) continue
+    visits.set(pair, [...earlier, walked])
+    const isKept = walked.isCovered || proofs.isKept(pair, proof)
+    // What a schema selects is not the schema: that was looked at before.
+    if (!isKept && !pair.isSelection) broken.set(pair, path)
+    for (const edge of pair.edges) {
+      const { to, steps } = edge
+      const isCovered = isKept && !isProvedApart(pair, steps[0])
+      if (isUnused(to, direction) || !isFollowed(isPart, edge) || (isCovered && !proofs.reachesApart(to))) continue
+      open.push({ pair: to, path: [...path, ...steps], isCovered, isPart: leadsToPart(isPart, edge) })
     }
   }
   return broken
@@ -115,6 +124,13 @@ interface WalkedPair {
   readonly path: readonly string[]
   /** By the proof about a pair above it. */
   readonly isCovered: boolean
+  /** The pair is a part of another one, by `allOf`. */
+  readonly isPart: boolean
+}
+
+/** Whether an earlier visit of the same pair found all that another one would. */
+function includes(earlier: WalkedPair, { isCovered, isPart }: WalkedPair): boolean {
+  return (isCovered || !earlier.isCovered) && (isPart || !earlier.isPart)
 }
 
 function isUnused({ after }: SchemaPair, direction: UseDirection): boolean {

@@ -13,7 +13,8 @@ import type { ComparisonContext, SchemaSources } from '../examination.ts'
 import type { JsonRecord, Located } from '../located.ts'
 import { resolveSchema, type ResolvedSchema } from '../source.ts'
 import { InclusionProver } from '../inclusion/inclusion.ts'
-import { isSameShape } from '../shape.ts'
+import { SelectingAlternatives } from '../selecting-alternatives.ts'
+import { compareShapes, type ShapeAnswer } from '../shape.ts'
 
 export interface SchemaEdge {
   /** The way down as people read it: `['items']`, `['address']`, `['oneOf[Cat]']`. */
@@ -59,9 +60,11 @@ export class SchemaComparison {
   readonly sources: SchemaSources
   readonly #pairs = new Map<JsonRecord, Map<JsonRecord, OpenPair>>()
   readonly #selections = new Map<JsonRecord, Map<JsonRecord, OpenPair>>()
-  readonly #shapes = new WeakMap<JsonRecord, Map<JsonRecord, boolean>>()
+  readonly #shapes = new WeakMap<JsonRecord, Map<JsonRecord, ShapeAnswer>>()
   readonly #all: OpenPair[] = []
   readonly #queue: OpenPair[] = []
+  readonly #alternatives: SelectingAlternatives
+  #rewritten: ReadonlySet<SchemaPair> | null = null
   #examined = 0
   #prover: InclusionProver | null = null
   /** The pair at hand. Its reports are made with functions that all pairs share. */
@@ -72,13 +75,15 @@ export class SchemaComparison {
 
   constructor(sources: SchemaSources) {
     this.sources = sources
+    this.#alternatives = new SelectingAlternatives(sources)
     this.#context = {
       sources,
       add: (delta) => add(this.#atHand, delta),
       reportEach: (series) => this.#addSeries(this.#atHand, series),
       descend: (steps, base, head, isRequired = null) => this.#descend(steps, base, head, isRequired),
       select: (base, head) => this.#select(this.#atHand, base, head),
-      isSameShape: (base, head) => this.#isSameShape(base, head),
+      isSameShape: (base, head) => this.#compareShapes(base, head) !== 'different',
+      isSameWithSubtypes: (base, head) => this.#compareShapes(base, head) === 'same',
     }
   }
 
@@ -94,8 +99,16 @@ export class SchemaComparison {
   }
 
   /** Whether a change can be reached from a pair, or it is written otherwise in a part that no change is reported of. */
-  mayDiffer({ isLive, before, after }: SchemaPair): boolean {
-    return isLive || !this.prover.isSame(before, after)
+  mayDiffer(pair: SchemaPair): boolean {
+    return pair.isLive || !this.prover.isSame(pair.before, pair.after) || this.#rewrittenSubtypes.has(pair)
+  }
+
+  /** The pairs that reach a subtype that is written otherwise: no schema that selects it names it. */
+  get #rewrittenSubtypes(): ReadonlySet<SchemaPair> {
+    this.#rewritten ??= this.reaching(
+      ({ isSelection, edges }) => isSelection && edges.some(({ to }) => !this.prover.isSame(to.before, to.after)),
+    )
+    return this.#rewritten
   }
 
   /** Compares two schemas and all that they reach. The answer is complete once `complete` was called. */
@@ -157,6 +170,13 @@ export class SchemaComparison {
   #examine(pair: OpenPair, differing: number): void {
     this.#examined += 1
     this.#within(pair, () => compareKeywords(pair, differing, this.#context))
+    this.#selectAmongAlternatives(pair)
+  }
+
+  /** Alternatives may be written in another nesting. A schema that selects subtypes is then met at no other pair. */
+  #selectAmongAlternatives(pair: OpenPair): void {
+    const below = (): readonly SchemaPair[] => pair.edges.map(({ to }) => to)
+    for (const [base, head] of this.#alternatives.unmet(pair, below)) this.#select(pair, base, head)
   }
 
   #within(pair: OpenPair, compare: () => void): void {
@@ -197,7 +217,7 @@ export class SchemaComparison {
   }
 
   /** The same two schemas are asked about wherever they stand in a list together. */
-  #isSameShape(base: Located, head: Located): boolean {
+  #compareShapes(base: Located, head: Located): ShapeAnswer {
     const before = resolveSchema(base, this.sources.before).value
     const after = resolveSchema(head, this.sources.after).value
     let answers = this.#shapes.get(before)
@@ -205,7 +225,7 @@ export class SchemaComparison {
       answers = new Map()
       this.#shapes.set(before, answers)
     }
-    const answer = answers.get(after) ?? isSameShape(base, head, this.sources)
+    const answer = answers.get(after) ?? compareShapes(base, head, this.sources)
     answers.set(after, answer)
     return answer
   }

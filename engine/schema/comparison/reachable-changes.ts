@@ -141,11 +141,20 @@ export function reachChanges(
   }
 }
 
-/** A part selects nothing: the whole does. */
 function leadsToChange({ isPart }: Frame, edge: SchemaEdge): boolean {
   const { to } = edge
-  if (to.isSelection) return to.isLive && !isPart
+  if (to.isSelection) return to.isLive && isFollowed(isPart, edge)
   return isPartEdge(edge) ? to.isLiveAsPart : to.isLive
+}
+
+/** Whether an edge of a pair concerns its values. A part selects nothing: the whole does. */
+export function isFollowed(isPart: boolean, { to }: Pick<SchemaEdge, 'to'>): boolean {
+  return !isPart || !to.isSelection
+}
+
+/** Whether an edge from a pair leads to a part, as by `allOf`. What is reached without a step stays what it was. */
+export function leadsToPart(isPart: boolean, edge: SchemaEdge): boolean {
+  return edge.steps.length === 0 ? isPart : isPartEdge(edge)
 }
 
 function visitDeltas(
@@ -179,10 +188,10 @@ function frameBelow(from: Frame, edge: SchemaEdge, prove: Prove, required: Requi
     : edge.isRequired === false
       ? isNeeded(from, edge, required)
       : edge.isRequired
-  const isUnproved = isOutsideProof(from.pair, steps[0]) || (from.proved.isEmpty && !isInPlace(edge))
+  const isUnproved = isProvedApart(from.pair, steps[0]) || (from.proved.isEmpty && !isInPlace(edge))
   const above = isUnproved ? NOTHING_PROVED : from.proved
   const proved = prove(to, above, { isReadOnly, isWriteOnly })
-  const isPart = isSame ? from.isPart : isPartEdge(edge)
+  const isPart = leadsToPart(from.isPart, edge)
   const holder = isSame || isInPlace(edge) ? from : null
   const hasNeededNames = holder !== null && (holder.hasNeededNames || (required?.of(holder.pair.before).size ?? 0) > 0)
   return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart, holder, hasNeededNames }
@@ -197,16 +206,12 @@ function isNeeded(from: Frame, { steps: [name = ''] }: SchemaEdge, required: Req
 }
 
 /**
- * The content of a text is no part of the proof about the text, nor is a subtype one of that about its schema. Nor may
- * one alternative stand in for another where a discriminator chooses: each has to hold by itself.
+ * Whether the proof about a schema says nothing about the one that this step of it leads to. The content of a text is no
+ * part of the proof about the text, nor is a subtype one of that about its schema. Nor may one alternative stand in for
+ * another where a discriminator chooses: each has to hold by itself.
  */
-function isOutsideProof(pair: SchemaPair, step = ''): boolean {
-  return pair.isSelection || isProvedApart(pair, step)
-}
-
-/** Whether the proof about a schema says nothing about the one that this step of it leads to. */
-export function isProvedApart({ before, after }: SchemaPair, step = ''): boolean {
-  if (step === 'contentSchema') return true
+export function isProvedApart({ before, after, isSelection }: SchemaPair, step = ''): boolean {
+  if (isSelection || step === 'contentSchema') return true
   return /^(?:anyOf|oneOf)\[/.test(step) && (isDiscriminated(before) || isDiscriminated(after))
 }
 
