@@ -42,8 +42,6 @@ export class SelectingAlternatives {
 }
 
 function matched(base: readonly ResolvedSchema[], head: readonly ResolvedSchema[]): readonly SelectorPair[] {
-  const partnerIn = (list: readonly ResolvedSchema[], one: ResolvedSchema): ResolvedSchema | undefined =>
-    list.find(({ reference }) => reference === one.reference)
   const pairs = base.flatMap((one): readonly SelectorPair[] => {
     const partner = partnerIn(head, one)
     return partner === undefined ? [] : [[one, partner]]
@@ -54,6 +52,10 @@ function matched(base: readonly ResolvedSchema[], head: readonly ResolvedSchema[
   ]
   const [only, other] = [gone[0], come[0]]
   return only && other && gone.length === 1 && come.length === 1 ? [...pairs, [only, other]] : pairs
+}
+
+function partnerIn(list: readonly ResolvedSchema[], one: ResolvedSchema): ResolvedSchema | undefined {
+  return list.find(({ reference }) => reference === one.reference)
 }
 
 function has(list: readonly ResolvedSchema[], { value }: ResolvedSchema): boolean {

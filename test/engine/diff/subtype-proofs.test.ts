@@ -1,5 +1,5 @@
 /**
- * A subtype that a discriminator selects is proved by itself: a proof about its parent says nothing of it, and neither does
+ * A subtype that a discriminator selects is proved by itself. A proof about its parent says nothing of it, and neither does
  * another way to write the place of the parent. Each change is one that no keyword explains.
  */
 import { checkElements, type ElementRow, type Worst } from '../elements.ts'
