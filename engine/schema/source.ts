@@ -1,4 +1,5 @@
 /** One side of a schema comparison: the language its schemas are written in, and what their references name. */
+import { withOwnKeywords } from './dialect-keywords.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
 
 /**
@@ -10,6 +11,8 @@ export type SchemaDialect = 'openapi-2.0' | 'openapi-3.0' | 'json-schema' | 'jso
 
 export interface SchemaSource {
   readonly dialect: SchemaDialect
+  /** Whether keywords are left out that the dialect does not have. Absent: they count, as many readers take them. */
+  readonly isStrict?: boolean
   /** What a reference names, or null when it names nothing. `from` is the object that holds the `$ref`. */
   resolve(reference: string, from: Located): Located | null
   /** Whether a reference names something: asked of names that are not references of this side. Absent: no name is known. */
@@ -71,14 +74,14 @@ export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSc
     const target = value['$ref']
     if (typeof target !== 'string')
       return {
-        value: isNullAlternative(schema, value, source) ? NULL : value,
+        value: isNullAlternative(schema, value, source) ? NULL : own(value, source),
         at: current.at,
         document: current.document,
         reference,
       }
     // Reached through a reference, it is shared: taken for one written in place, a loop would have no end.
     if (source.dialect === 'json-schema' && hasMeaningfulSibling(value)) {
-      return { value: withSiblings(value, target), at: current.at, document: current.document, reference }
+      return { value: own(withSiblings(value, target), source), at: current.at, document: current.document, reference }
     }
     reference ??= target
     const next = source.resolve(target, current)
@@ -86,6 +89,10 @@ export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSc
     current = next
   }
   return { value: ANYTHING, at: schema.at, document: schema.document, reference }
+}
+
+function own(schema: JsonRecord, { dialect, isStrict }: SchemaSource): JsonRecord {
+  return isStrict !== true || dialect === 'json-schema-draft-7' ? schema : withOwnKeywords(schema, dialect)
 }
 
 /** Whether a schema is only a reference without a target: what it admits was not looked at. */

@@ -22,10 +22,12 @@ import { fail, ok, type Result } from '../../common/result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { OPENAPI_JUDGE } from '../../rules/openapi/rules.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
+import type { SchemaSources } from '../../schema/examination.ts'
 import type { Located } from '../../schema/located.ts'
+import type { SchemaSource } from '../../schema/source.ts'
 import { OperationAttributes } from './attributes.ts'
 import { contractConsumers, type ContractConsumer } from './consumers.ts'
-import { compareInterface, versionStepOf } from './interface.ts'
+import { compareInterface, isInOwnDialect, versionStepOf } from './interface.ts'
 import { LinkTargets } from './link-targets.ts'
 import { walkOptionsOf } from '../options.ts'
 import { readSides, infoVersion } from '../sides.ts'
@@ -59,7 +61,7 @@ export function compareOpenApi(
   const sides = readSides(before, after, (text, side) => readSide(text, side, options))
   if (!sides.ok) return sides
   const { base, head } = sides.value
-  const schemas = new SchemaComparison({ before: base.contract.documents, after: head.contract.documents })
+  const schemas = new SchemaComparison(schemaSources(base.contract, head.contract))
   const uses: SchemaUseSite[] = []
   const attributes = new OperationAttributes(walkOptions.value.attributes)
   const locate = { base: base.locate, head: head.locate }
@@ -102,6 +104,24 @@ export function compareOpenApi(
     contract_versions: { base: infoVersion(walk.base.root), head: infoVersion(walk.head.root) },
     unresolved: sortedReferences([...unresolvedIn('base', dangling.base), ...unresolvedIn('head', dangling.head)]),
   })
+}
+
+/** The schemas of both sides. Those of two versions are read without keywords that only one of the versions has. */
+function schemaSources({ documents: before }: OpenApiContract, { documents: after }: OpenApiContract): SchemaSources {
+  return before.dialect === after.dialect ? { before, after } : { before: strict(before), after: strict(after) }
+}
+
+/** Schemas in a language that the contract states have the keywords of that language. */
+function strict(documents: OpenApiDocuments): SchemaSource {
+  const { root, dialect } = documents
+  if (dialect === 'json-schema' && !isInOwnDialect({ root })) return documents
+  return {
+    dialect,
+    isStrict: true,
+    resolve: documents.resolve.bind(documents),
+    knows: documents.knows.bind(documents),
+    subtypes: documents.subtypes.bind(documents),
+  }
 }
 
 interface OpenApiSide {

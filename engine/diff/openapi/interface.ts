@@ -63,9 +63,14 @@ function isStated({ documents }: Walk['base']): boolean {
   )
 }
 
-function dialectAt({ root }: Walk['base']): string {
+function dialectAt({ root }: Pick<Walk['base'], 'root'>): string {
   const stated = memberOf(root, 'jsonSchemaDialect')?.value
   return typeof stated === 'string' && !OWN_DIALECT.test(stated) ? stated : 'that of OpenAPI'
+}
+
+/** Whether schemas are written in the language of the contract's version, and in no other one that it states. */
+export function isInOwnDialect(contract: Pick<Walk['base'], 'root'>): boolean {
+  return dialectAt(contract) === 'that of OpenAPI'
 }
 
 function compareWebhooks(walk: Walk): void {
