@@ -12,14 +12,13 @@ import { isEqual } from '../../schema/equality.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, memberOf, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
 import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
-import { isAnnotation } from '../../schema/shape.ts'
 import { itemsOf, locate, locateItem, membersOf } from '../../schema/subschemas.ts'
 import { matchByKey } from '../match.ts'
 import { isMediaTypeWithin } from './media-types.ts'
 import { reportChanged } from './delta.ts'
 import type { PayloadPlace, Walk } from './walk.ts'
 import { anySchema, effectOn, writingChange, type Style } from './serialization.ts'
-import { writtenTypesOf } from './written-types.ts'
+import { isOfAnyType, writtenTypesOf } from './written-types.ts'
 
 /** Encodings matter to forms and multipart bodies only (OpenAPI 3.1.0 §4.8.14.1). A range may contain them. */
 export function compareEncodings(walk: Walk, base: MediaType, head: MediaType, place: PayloadPlace): void {
@@ -77,7 +76,7 @@ function untypedParts(walk: Walk, base: MediaType, head: MediaType): readonly st
     if (!after.has(name) || isStated) return false
     const isUntyped = ([contract, media]: readonly [Walk['base'], MediaType]): boolean => {
       const schema = propertySchema(contract, media, name)
-      return schema !== null && isAnyValue(resolveSchema(schema, contract.documents).value)
+      return schema !== null && isOfAnyType(schema, contract.documents)
     }
     return isUntyped([walk.base, base]) !== isUntyped([walk.head, head])
   })
@@ -85,10 +84,6 @@ function untypedParts(walk: Walk, base: MediaType, head: MediaType): readonly st
 
 function partNames(contract: Walk['base'], { schema }: MediaType): readonly string[] {
   return schema === null ? [] : Object.keys(membersOf(resolveSchema(schema, contract.documents).value, 'properties'))
-}
-
-function isAnyValue(schema: JsonRecord): boolean {
-  return Object.keys(schema).every((keyword) => isAnnotation(keyword) || keyword === 'contentMediaType')
 }
 
 function fieldChange(
@@ -241,7 +236,7 @@ function impliedTypes(contract: Walk['base'], schema: Located | null, depth = 0)
   }
   if (types.length === 1 && types[0] === 'object') return [JSON_TYPE]
   // Before OpenAPI 3.1 nothing is stated of a value of any type.
-  if (isAnyValue(resolved.value) && contract.documents.dialect === 'json-schema') return ['application/octet-stream']
+  if (isOfAnyType(schema, contract.documents) && contract.documents.dialect === 'json-schema') return ['application/octet-stream']
   // A file of Swagger 2.0 is of none of these types.
   if (isBinary(resolved.value)) return ['application/octet-stream']
   if (types.length === 0 || types.includes('array') || types.includes('object')) return null

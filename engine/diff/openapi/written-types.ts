@@ -31,6 +31,11 @@ export function writtenTypesOf(schema: Located | null, source: SchemaSource, dep
   )
 }
 
+/** Whether nothing that is written in a schema leaves a type out. */
+export function isOfAnyType(schema: Located, source: SchemaSource): boolean {
+  return writtenTypesOf(schema, source).length === ALL.length
+}
+
 function isOneOfTypes(type: WrittenType, types: readonly string[]): boolean {
   return types.includes(type) || (type === 'integer' && types.includes('number'))
 }
