@@ -32,7 +32,6 @@ const IGNORED: Readonly<Record<OpenApiDialect, ReadonlyMap<string, IsIgnored>>> 
   'openapi-2.0': new Map([
     ...ignoredBesides(),
     ['nullable', always],
-    ['writeOnly', always],
     ['exclusiveMaximum', isNumber],
     ['exclusiveMinimum', isNumber],
   ]),

@@ -77,7 +77,6 @@ const SINCE_30: Rows = {
   oneOf: [member({ oneOf: [TEXT, NUMBER] }), TIGHTENED, LOOSENED],
   anyOf: [member({ anyOf: [TEXT, NUMBER] }), TIGHTENED, LOOSENED],
   not: [member({ not: NUMBER }), TIGHTENED, LOOSENED],
-  writeOnly: [member({ ...TEXT, writeOnly: true }), LOOSENED, ['info', 'dangerous']],
 }
 
 /** No version refuses a value by them, or all have them. */
@@ -85,6 +84,7 @@ const SAME: Rows = Object.fromEntries(
   Object.entries({
     type: member(TEXT),
     $defs: { ...member(TEXT), $defs: { A: NUMBER } },
+    writeOnly: member({ ...TEXT, writeOnly: true }),
     examples: member({ ...TEXT, examples: ['a'] }),
     contentEncoding: member({ ...TEXT, contentEncoding: 'base64' }),
     contentSchema: member({ ...TEXT, contentMediaType: 'application/json', contentSchema: NUMBER }),
