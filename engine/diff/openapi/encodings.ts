@@ -236,7 +236,8 @@ function impliedTypes(contract: Walk['base'], schema: Located | null, depth = 0)
   }
   if (types.length === 1 && types[0] === 'object') return [JSON_TYPE]
   // Before OpenAPI 3.1 nothing is stated of a value of any type.
-  if (isOfAnyType(schema, contract.documents) && contract.documents.dialect === 'json-schema') return ['application/octet-stream']
+  if (isOfAnyType(schema, contract.documents) && contract.documents.dialect === 'json-schema')
+    return ['application/octet-stream']
   // A file of Swagger 2.0 is of none of these types.
   if (isBinary(resolved.value)) return ['application/octet-stream']
   if (types.length === 0 || types.includes('array') || types.includes('object')) return null
