@@ -1,5 +1,6 @@
 /** The types that a schema admits, as far as its types, listed values, references and combinations show them. */
-import { isRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { isAnnotation } from '../../schema/shape.ts'
 import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
 import { itemsOf, locateItem } from '../../schema/subschemas.ts'
 import { typesOf } from '../../schema/types.ts'
@@ -24,11 +25,21 @@ export function writtenTypesOf(schema: Located | null, source: SchemaSource, dep
   const conditions = [...within('allOf'), ...choices.map((types) => types.flat())]
   const listed = value.const === undefined ? value.enum : [value.const]
   if (Array.isArray(listed)) conditions.push(listed.flatMap(typeOfValue))
+  const negated = memberOf(resolved, 'not')
+  if (negated !== null) conditions.push(typesWithout(negated, source, depth + 1))
   const named: readonly string[] = typesOf(value)
   return ALL.filter(
     (type) =>
       (named.length === 0 || isOneOfTypes(type, named)) && conditions.every((types) => isOneOfTypes(type, types)),
   )
+}
+
+/** The types that the negation of a schema leaves: none without a condition, and those of a schema that is negated twice. */
+function typesWithout(schema: Located, source: SchemaSource, depth: number): readonly WrittenType[] {
+  const resolved = resolveSchema(schema, source)
+  const keywords = Object.keys(resolved.value).filter((keyword) => !isAnnotation(keyword))
+  if (keywords.length === 0) return []
+  return keywords.join() === 'not' ? writtenTypesOf(memberOf(resolved, 'not'), source, depth) : ALL
 }
 
 /** Whether nothing that is written in a schema leaves a type out. */

@@ -371,6 +371,8 @@ suite('encodings', () => {
     )
     assert.deepEqual(alarms, [])
     assert.equal(worstOf(fieldOf31({ minLength: 0 }), fieldOf31(TEXT)), 'breaking')
+    for (const text of [{ not: { not: TEXT } }, { anyOf: [TEXT, { not: {} }] }])
+      assert.equal(kept(worstOf(fieldOf31(TEXT), fieldOf31(text))), 'kept')
   })
 
   test('of styles: one has no meaning in a multipart body that is no form', () => {
