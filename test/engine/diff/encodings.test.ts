@@ -357,24 +357,6 @@ suite('encodings', () => {
       assert.equal(worstOf(fieldOf3(mediaType, before), fieldOf3(mediaType, after)), 'breaking', mediaType)
   })
 
-  test('of parts of any type: it does not matter how these are written, nor in which version', () => {
-    const forms = [{}, { allOf: [{}] }, { anyOf: [{}, TEXT] }, { oneOf: [{}] }, { not: { not: {} } }, { minLength: 0 }]
-    const versions = ['3.0.3', '3.1.0']
-    const alarms = forms.flatMap((before) =>
-      forms.flatMap((after) =>
-        versions.flatMap((from) =>
-          versions
-            .map((to) => worstOf({ ...fieldOf31(before), openapi: from }, { ...fieldOf31(after), openapi: to }))
-            .filter((worst) => kept(worst) !== 'kept'),
-        ),
-      ),
-    )
-    assert.deepEqual(alarms, [])
-    assert.equal(worstOf(fieldOf31({ minLength: 0 }), fieldOf31(TEXT)), 'breaking')
-    for (const text of [{ not: { not: TEXT } }, { anyOf: [TEXT, { not: {} }] }])
-      assert.equal(kept(worstOf(fieldOf31(TEXT), fieldOf31(text))), 'kept')
-  })
-
   test('of styles: one has no meaning in a multipart body that is no form', () => {
     const styled = fieldOf3('multipart/mixed', { f: { style: 'pipeDelimited' } })
     assert.equal(worstOf(fieldOf3('multipart/mixed', {}), styled), 'none')
