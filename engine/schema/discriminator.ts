@@ -6,6 +6,7 @@ import { byCodeUnit } from '../common/code-unit-order.ts'
 import { percentDecoded } from '../common/percent-decoding.ts'
 import type { ComparisonContext, Examination, PairContext } from './examination.ts'
 import { isRecord, ROOT, stepInto, type JsonRecord, type Located } from './located.ts'
+import { EnteredSchemas } from './looked-at.ts'
 import { knows, resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { itemsOf, locate, locateItem, MAX_RENAMED, membersOf } from './subschemas.ts'
 
@@ -227,16 +228,25 @@ function implicitNames(schema: JsonRecord, mapping: Mapping): ReadonlySet<string
 }
 
 /** Whether a schema, or a part of it, lists the values of a property. */
-function listsValues(schema: Located, property: unknown, source: SchemaSource, depth = 0): boolean {
+function listsValues(
+  schema: Located,
+  property: unknown,
+  source: SchemaSource,
+  entered = new EnteredSchemas(),
+  depth = 0,
+): boolean {
   if (typeof property !== 'string' || depth === MAX_NESTED) return false
   const resolved = resolveSchema(schema, source)
+  if (!entered.enter(resolved.value, depth)) return false
   const properties = membersOf(resolved.value, 'properties')
   if (Object.hasOwn(properties, property)) {
     const { value } = resolveSchema(locate(resolved, properties, 'properties', property), source)
     if (value.const !== undefined || value.enum !== undefined) return true
   }
   const parts = itemsOf(resolved.value, 'allOf')
-  return parts.some((_, index) => listsValues(locateItem(resolved, parts, 'allOf', index), property, source, depth + 1))
+  return parts.some((_, index) =>
+    listsValues(locateItem(resolved, parts, 'allOf', index), property, source, entered, depth + 1),
+  )
 }
 
 /** The same schema, or an alternative that got another name and is not there under the old one any more. */
@@ -259,10 +269,25 @@ function leadsToSame(
 function alternativeOf(schema: JsonRecord, owner: ResolvedSchema, name: unknown): Located | null {
   for (const keyword of ['oneOf', 'anyOf'] as const) {
     const items = itemsOf(schema, keyword)
-    const index = items.findIndex((item) => isRecord(item) && schemaNameOf(item.$ref) === name)
-    if (index !== -1) return locateItem(owner, items, keyword, index)
+    const index = indicesByName(items).get(name)
+    if (index !== undefined) return locateItem(owner, items, keyword, index)
   }
   return null
+}
+
+/** Of each list of alternatives the first of each name. Every value of a mapping asks for one. */
+const INDICES = new WeakMap<readonly unknown[], ReadonlyMap<unknown, number>>()
+
+function indicesByName(items: readonly unknown[]): ReadonlyMap<unknown, number> {
+  const known = INDICES.get(items)
+  if (known !== undefined) return known
+  const indices = new Map<unknown, number>()
+  for (const [index, item] of items.entries()) {
+    const name = isRecord(item) ? schemaNameOf(item.$ref) : null
+    if (isRecord(item) && !indices.has(name)) indices.set(name, index)
+  }
+  INDICES.set(items, indices)
+  return indices
 }
 
 /** A target is a reference, or the name of a schema among the components. An accepted version has the name of the schema. */

@@ -2,6 +2,7 @@
 import { lookupTable } from '../common/lookup-table.ts'
 import { isEqual } from './equality.ts'
 import { isRecord, type JsonRecord } from './located.ts'
+import { AnswersByDepth } from './looked-at.ts'
 import { itemsOf, locateItem, textsOf } from './subschemas.ts'
 import { isAnnotation } from './shape.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
@@ -27,7 +28,13 @@ const MERGES: Readonly<Record<string, Merge>> = lookupTable({
   minProperties: higher,
 })
 
-export function flatten(schema: JsonRecord, owner: ResolvedSchema, source: SchemaSource, depth = 0): JsonRecord | null {
+export function flatten(
+  schema: JsonRecord,
+  owner: ResolvedSchema,
+  source: SchemaSource,
+  known = new AnswersByDepth<JsonRecord | null>(),
+  depth = 0,
+): JsonRecord | null {
   const items = itemsOf(schema, 'allOf')
   if (items.length === 0) return schema
   if (depth > MAX_DEPTH) return null
@@ -36,7 +43,10 @@ export function flatten(schema: JsonRecord, owner: ResolvedSchema, source: Schem
   let merged: JsonRecord | null = own
   for (const [index] of items.entries()) {
     const item = resolveSchema(locateItem(owner, items, 'allOf', index), source)
-    const part = item.document === owner.document ? flatten(item.value, item, source, depth + 1) : null
+    const part =
+      item.document === owner.document
+        ? known.of(item.value, depth, () => flatten(item.value, item, source, known, depth + 1))
+        : null
     if (part === null) return null
     parts.push(part)
     merged = mergeRecords(merged, part)

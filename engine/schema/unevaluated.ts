@@ -5,6 +5,7 @@
 import { lookupTable } from '../common/lookup-table.ts'
 import type { Examination } from './examination.ts'
 import { isRecord, type JsonRecord } from './located.ts'
+import { EnteredSchemas } from './looked-at.ts'
 import { allowanceOf, compareAllowance, itemsOf, locate, locateItem, membersOf } from './subschemas.ts'
 import { shapeKey } from './shape.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
@@ -68,12 +69,11 @@ interface SchemaSide {
  */
 function looksAt(schema: JsonRecord, other: JsonRecord, side: SchemaSide, keyword: Keyword): ReadonlySet<string> {
   const found = new Set<string>()
+  const [naming, others] = [new EnteredSchemas(), new EnteredSchemas()]
+  const entered = (isNaming: boolean): EnteredSchemas => (isNaming ? naming : others)
   for (const [name, part] of inPlaceSubschemas(schema, side)) {
-    collectEvaluated(
-      part,
-      { ...side, owner: part, keyword, isNaming: other[name] === undefined && name !== 'allOf' },
-      found,
-    )
+    const isNaming = other[name] === undefined && name !== 'allOf'
+    collectEvaluated(part, { ...side, owner: part, keyword, isNaming, entered: entered(isNaming) }, found)
   }
   if (keyword === 'unevaluatedItems') own(schema, keyword, true, found)
   return found
@@ -82,12 +82,13 @@ function looksAt(schema: JsonRecord, other: JsonRecord, side: SchemaSide, keywor
 interface Collecting extends SchemaSide {
   readonly keyword: Keyword
   readonly isNaming: boolean
+  readonly entered: EnteredSchemas
 }
 
 function collectEvaluated(schema: ResolvedSchema, given: Collecting, found: Set<string>, depth = 0): void {
   const { keyword, isNaming } = given
-  if (depth > MAX_DEPTH || found.has(EVERYTHING)) return
   const { value } = schema
+  if (depth > MAX_DEPTH || found.has(EVERYTHING) || !given.entered.enter(value, depth)) return
   if (value[EXHAUSTING[keyword]] !== undefined || value[keyword] !== undefined) found.add(EVERYTHING)
   own(value, keyword, isNaming, found)
   for (const [, part] of inPlaceSubschemas(value, { ...given, owner: schema }))

@@ -6,6 +6,7 @@ import { lookupTable } from '../common/lookup-table.ts'
 import type { SchemaDelta } from './delta.ts'
 import type { PairContext, SchemaSources } from './examination.ts'
 import { isRecord, memberOf, pointerOf, textOrNull, type JsonRecord, type Located } from './located.ts'
+import { AnswersByDepth } from './looked-at.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { itemsOf, locateItem } from './subschemas.ts'
 import { typesOf } from './types.ts'
@@ -101,20 +102,34 @@ function elementNames(schema: ResolvedSchema, source: SchemaSource, depth = 0): 
 }
 
 /** The name of the component, or of the only schema in its place; of several alternatives all of them. */
-function impliedName(schema: ResolvedSchema, source: SchemaSource, depth = 0): string | null {
+function impliedName(
+  schema: ResolvedSchema,
+  source: SchemaSource,
+  known = new AnswersByDepth<string | null>(),
+  depth = 0,
+): string | null {
   const name = componentName(schema)
   if (name !== null || depth === MAX_WRAPPERS) return name
+  return known.of(schema.value, depth, () => nameOfParts(schema, source, known, depth))
+}
+
+function nameOfParts(
+  schema: ResolvedSchema,
+  source: SchemaSource,
+  known: AnswersByDepth<string | null>,
+  depth: number,
+): string | null {
   const only = onlyWrapped(schema)
-  if (only !== null) return impliedName(resolveSchema(only, source), source, depth + 1)
+  if (only !== null) return impliedName(resolveSchema(only, source), source, known, depth + 1)
   const names = (['anyOf', 'oneOf'] as const).flatMap((keyword) => {
     const items = itemsOf(schema.value, keyword)
     return items.map((_, index) => {
       const one = resolveSchema(locateItem(schema, items, keyword, index), source)
-      return xmlFormOf(xmlOf(one, source), one, () => false).name ?? impliedName(one, source, depth + 1)
+      return xmlFormOf(xmlOf(one, source), one, () => false).name ?? impliedName(one, source, known, depth + 1)
     })
   })
-  const known = names.filter((one) => one !== null)
-  return known.length === 0 || known.length < names.length ? null : [...new Set(known)].sort().join(' or ')
+  const given = names.filter((one) => one !== null)
+  return given.length === 0 || given.length < names.length ? null : [...new Set(given)].sort().join(' or ')
 }
 
 const COMPONENT = /^\/(?:components\/schemas|definitions)\/([^/]+)$/

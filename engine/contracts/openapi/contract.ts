@@ -79,6 +79,13 @@ export function itemsAt(owner: Located, name: string): readonly Located[] {
   }))
 }
 
+/** One item of a list under a name. */
+export function itemAt(owner: Located, name: string, index: number): Located | null {
+  const holder = memberOf(owner, name)
+  if (holder === null || !Array.isArray(holder.value) || !(index in holder.value)) return null
+  return { value: holder.value[index], at: { parent: holder.at, step: String(index) }, document: holder.document }
+}
+
 /** An object with references followed. Null if it is not an object. */
 export function objectAt(documents: OpenApiDocuments, located: Located): LocatedObject | null {
   const target = documents.follow(located)

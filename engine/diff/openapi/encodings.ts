@@ -1,5 +1,5 @@
 /** The Encoding Objects of one media type: how fields of a form and parts of a multipart body are serialised. */
-import { isSince32, itemsAt } from '../../contracts/openapi/contract.ts'
+import { isSince32, itemAt } from '../../contracts/openapi/contract.ts'
 import {
   contentOf,
   EACH_ITEM,
@@ -11,6 +11,7 @@ import {
 import { isEqual } from '../../schema/equality.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, memberOf, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
+import { EnteredSchemas } from '../../schema/looked-at.ts'
 import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
 import { itemsOf, locate, locateItem, membersOf } from '../../schema/subschemas.ts'
 import { matchByKey } from '../match.ts'
@@ -211,16 +212,24 @@ function propertySchema(contract: Walk['base'], { schema }: MediaType, field: st
   return schema === null ? null : propertyOf(schema, field, contract.documents)
 }
 
-function propertyOf(schema: Located, name: string, source: SchemaSource, depth = 0): Located | null {
+function propertyOf(
+  schema: Located,
+  name: string,
+  source: SchemaSource,
+  entered = new EnteredSchemas(),
+  depth = 0,
+): Located | null {
   const resolved = resolveSchema(schema, source)
+  if (!entered.enter(resolved.value, depth)) return null
   const properties = membersOf(resolved.value, 'properties')
   if (Object.hasOwn(properties, name)) return locate(resolved, properties, 'properties', name)
   if (depth > MAX_DEPTH) return null
   const parts = itemsOf(resolved.value, 'allOf')
-  const found = parts.map((_, index) =>
-    propertyOf(locateItem(resolved, parts, 'allOf', index), name, source, depth + 1),
-  )
-  return found.find((one) => one !== null) ?? null
+  for (const index of parts.keys()) {
+    const found = propertyOf(locateItem(resolved, parts, 'allOf', index), name, source, entered, depth + 1)
+    if (found !== null) return found
+  }
+  return null
 }
 
 const MAX_DEPTH = 8
@@ -339,5 +348,5 @@ function locatedEncoding(media: Located, field: string): Located | null {
   const stated = fields === null ? null : memberOf(fields, field)
   if (stated !== null) return stated
   if (field === EACH_ITEM) return memberOf(media, 'itemEncoding')
-  return itemsAt(media, 'prefixEncoding')[Number(field.slice(1)) - 1] ?? null
+  return itemAt(media, 'prefixEncoding', Number(field.slice(1)) - 1)
 }

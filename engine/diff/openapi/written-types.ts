@@ -1,7 +1,8 @@
 /** The types that a schema admits, as far as its types, listed values, references and combinations show them. */
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'
+import { AnswersByDepth } from '../../schema/looked-at.ts'
 import { isAnnotation } from '../../schema/shape.ts'
-import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
+import { resolveSchema, type ResolvedSchema, type SchemaSource } from '../../schema/source.ts'
 import { itemsOf, locateItem } from '../../schema/subschemas.ts'
 import { typesOf } from '../../schema/types.ts'
 
@@ -13,20 +14,31 @@ const ALL: readonly WrittenType[] = ['array', 'boolean', 'integer', 'number', 'o
 const MAX_DEPTH = 8
 
 /** Null is left out: it is written as nothing. */
-export function writtenTypesOf(schema: Located | null, source: SchemaSource, depth = 0): readonly WrittenType[] {
-  if (schema === null || depth > MAX_DEPTH) return ALL
-  const resolved = resolveSchema(schema, source)
+export function writtenTypesOf(schema: Located | null, source: SchemaSource): readonly WrittenType[] {
+  return schema === null ? ALL : typesWithin(resolveSchema(schema, source), source, new AnswersByDepth(), 0)
+}
+
+function typesWithin(
+  resolved: ResolvedSchema,
+  source: SchemaSource,
+  known: AnswersByDepth<readonly WrittenType[]>,
+  depth: number,
+): readonly WrittenType[] {
+  if (depth > MAX_DEPTH) return ALL
   const { value } = resolved
   const within = (keyword: string): readonly (readonly WrittenType[])[] => {
     const items = itemsOf(value, keyword)
-    return items.map((_, index) => writtenTypesOf(locateItem(resolved, items, keyword, index), source, depth + 1))
+    return items.map((_, index) => {
+      const one = resolveSchema(locateItem(resolved, items, keyword, index), source)
+      return known.of(one.value, depth, () => typesWithin(one, source, known, depth + 1))
+    })
   }
   const choices = ['anyOf', 'oneOf'].map(within).filter((types) => types.length > 0)
   const conditions = [...within('allOf'), ...choices.map((types) => types.flat())]
   const listed = value.const === undefined ? value.enum : [value.const]
   if (Array.isArray(listed)) conditions.push(listed.flatMap(typeOfValue))
   const negated = memberOf(resolved, 'not')
-  if (negated !== null) conditions.push(typesWithout(negated, source, depth + 1))
+  if (negated !== null) conditions.push(typesWithout(resolveSchema(negated, source), source, known, depth + 1))
   const named: readonly string[] = typesOf(value)
   return ALL.filter(
     (type) =>
@@ -35,11 +47,18 @@ export function writtenTypesOf(schema: Located | null, source: SchemaSource, dep
 }
 
 /** The types that the negation of a schema leaves: none without a condition, and those of a schema that is negated twice. */
-function typesWithout(schema: Located, source: SchemaSource, depth: number): readonly WrittenType[] {
-  const resolved = resolveSchema(schema, source)
+function typesWithout(
+  resolved: ResolvedSchema,
+  source: SchemaSource,
+  known: AnswersByDepth<readonly WrittenType[]>,
+  depth: number,
+): readonly WrittenType[] {
   const keywords = Object.keys(resolved.value).filter((keyword) => !isAnnotation(keyword))
   if (keywords.length === 0) return []
-  return keywords.join() === 'not' ? writtenTypesOf(memberOf(resolved, 'not'), source, depth) : ALL
+  const negated = memberOf(resolved, 'not')
+  return keywords.length === 1 && negated !== null
+    ? typesWithin(resolveSchema(negated, source), source, known, depth + 1)
+    : ALL
 }
 
 /** Whether nothing that is written in a schema leaves a type out. */

@@ -37,15 +37,15 @@ export interface Negating {
 const EXCLUSION = 1 / 64
 
 /** The ways in which a schema is not met by a value of a type. */
-function waysNotToMeet(node: SchemaNode, by: Negating, within: ReadonlySet<number> = new Set()): readonly LiteralSet[] {
-  // A schema that holds itself is not met where the rest of it is not.
-  if (within.has(node.id)) return []
-  const inside = new Set(within).add(node.id)
-  return node.constraints.flatMap((constraint) => waysToBreak(constraint, by, inside))
+function waysNotToMeet(node: SchemaNode, by: Negating, entered: Set<number> = new Set()): readonly LiteralSet[] {
+  // A schema that holds itself is not met where the rest of it is not. One that is a part twice has the same ways twice.
+  if (entered.has(node.id)) return []
+  entered.add(node.id)
+  return node.constraints.flatMap((constraint) => waysToBreak(constraint, by, entered))
 }
 
 /** A condition that no value of the type can break has no way; one that every value breaks has a way without conditions. */
-function waysToBreak(constraint: Constraint, by: Negating, within: ReadonlySet<number>): readonly LiteralSet[] {
+function waysToBreak(constraint: Constraint, by: Negating, entered: Set<number>): readonly LiteralSet[] {
   const type = constrainedType(constraint)
   if (type !== null && type !== by.type) return []
   if (constraint.kind === 'never') {
@@ -58,7 +58,7 @@ function waysToBreak(constraint: Constraint, by: Negating, within: ReadonlySet<n
     return [[{ kind: 'keep', constraint: opposite(constraint), isMet: true }]]
   }
   if (constraint.kind === 'all') {
-    return constraint.nodes.flatMap((node) => waysNotToMeet(node, by, within))
+    return constraint.nodes.flatMap((node) => waysNotToMeet(node, by, entered))
   }
   if (constraint.kind === 'any') {
     return [constraint.nodes.map(unmet)]
@@ -78,7 +78,7 @@ function waysToBreak(constraint: Constraint, by: Negating, within: ReadonlySet<n
   }
   if (constraint.kind === 'unevaluated') {
     if (constraint.exact !== null) return [[unmet(constraint.exact)]]
-    return waysToBreak(constraint.narrowest, by, within)
+    return waysToBreak(constraint.narrowest, by, entered)
   }
   return waysToBreakOfType(constraint, by)
 }

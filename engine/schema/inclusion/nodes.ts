@@ -7,6 +7,7 @@ import { ValueSet, valueKey } from '../equality.ts'
 import { isFormed, KEYWORD_FORMS, type KeywordForm } from '../keyword-forms.ts'
 import { inAnyLanguage } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
+import { EnteredSchemas } from '../looked-at.ts'
 import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
 import { isDangling, resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 import { exampleOf } from './formats.ts'
@@ -271,12 +272,15 @@ export class SchemaNodes {
   }
 
   /** A property that is read-only is not sent in requests, one that is write-only not in responses. */
-  #isUnused(schema: ResolvedSchema, depth = 0): boolean {
+  #isUnused(schema: ResolvedSchema, entered: EnteredSchemas | null = null, depth = 0): boolean {
     if (this.usage === 'shared' || depth > MAX_NESTED_USAGE) return false
     const keyword = this.usage === 'request' ? 'readOnly' : 'writeOnly'
     if (schema.value[keyword] === true) return true
-    if (schema.value.allOf === undefined) return false
-    return this.#list(schema, 'allOf').some((item) => this.#isUnused(resolveSchema(item, this.source), depth + 1))
+    if (schema.value.allOf === undefined || entered?.enter(schema.value, depth) === false) return false
+    const below = entered ?? new EnteredSchemas()
+    return this.#list(schema, 'allOf').some((item) =>
+      this.#isUnused(resolveSchema(item, this.source), below, depth + 1),
+    )
   }
 
   #list(owner: ResolvedSchema, keyword: string): readonly Located[] {

@@ -24,7 +24,8 @@ function isEach(node: SchemaNode, value: unknown, by: Evaluation, isWanted: (ver
 
 /** Null if there are too many. */
 function valueReadings(nodes: readonly SchemaNode[], value: unknown, isMember = false): readonly unknown[] | null {
-  const constraints = nodes.flatMap(constraintsWithin)
+  // A schema that is a part of several parts counts once.
+  const constraints = [...new Set([...new Set(nodes)].flatMap(constraintsWithin))]
   if (Array.isArray(value)) {
     const within = constraints.flatMap(itemNodes)
     return combined(value.map((item) => valueReadings(within, item, isMember)))

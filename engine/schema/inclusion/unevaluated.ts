@@ -85,6 +85,7 @@ function unevaluatedPart(of: 'array' | 'object', seen: Looked, node: SchemaNode,
 class Cases {
   readonly #of: 'array' | 'object'
   readonly #nodes: SideNodes
+  readonly #known = new Map<number, readonly Case[] | null>()
 
   constructor(of: 'array' | 'object', nodes: SideNodes) {
     this.#of = of
@@ -109,7 +110,13 @@ class Cases {
   }
 
   #ofNode(node: SchemaNode, above: ReadonlySet<number>): readonly Case[] | null {
-    return above.has(node.id) ? null : this.of(node.constraints, new Set([...above, node.id]))
+    if (above.has(node.id)) return null
+    const known = this.#known.get(node.id)
+    if (known !== undefined) return known
+    // A schema that holds itself has no cases whatever is above it, so they do not depend on that.
+    const cases = this.of(node.constraints, new Set([...above, node.id]))
+    this.#known.set(node.id, cases)
+    return cases
   }
 
   #ofCombined(constraint: Constraint, above: ReadonlySet<number>): readonly Case[] | null {
@@ -177,7 +184,7 @@ function products(one: readonly Case[], other: readonly Case[]): readonly Case[]
   if (one.length * other.length > MAX_CASES) return null
   return one.flatMap((a) =>
     other.map((b) => ({
-      holding: [...a.holding, ...b.holding],
+      holding: [...new Set([...a.holding, ...b.holding])],
       seen: {
         names: a.seen.names.union(b.seen.names),
         patterns: a.seen.patterns.union(b.seen.patterns),
