@@ -11,6 +11,7 @@ import {
   type SchemaNode,
   type Shape,
 } from './model.ts'
+import { PatternIndex } from './pattern-index.ts'
 import { isMember, languageOf } from './patterns.ts'
 import { readTextAs } from './reading.ts'
 
@@ -233,17 +234,25 @@ const NO_NODES: readonly SchemaNode[] = []
 export function shapeNodes({ properties, patterns, others }: Shape, name: string): readonly SchemaNode[] | null {
   const own = properties.get(name)
   if (patterns.length === 0) return own === undefined ? (others === null ? NO_NODES : [others]) : [own]
+  const matching = indexOf(patterns).matching(name)
+  if (matching === null) return null
   const nodes: SchemaNode[] = own === undefined ? [] : [own]
-  let isMatched = own !== undefined
-  for (const [pattern, node] of patterns) {
-    const match = isMatch(pattern, name)
-    if (match === null) return null
-    if (!match) continue
-    isMatched = true
-    nodes.push(node)
+  for (const index of matching) {
+    const node = patterns[index]?.[1]
+    if (node !== undefined) nodes.push(node)
   }
-  if (!isMatched && others !== null) nodes.push(others)
+  if (own === undefined && matching.length === 0 && others !== null) nodes.push(others)
   return nodes
+}
+
+const INDICES = new WeakMap<Shape['patterns'], PatternIndex>()
+
+function indexOf(patterns: Shape['patterns']): PatternIndex {
+  const known = INDICES.get(patterns)
+  if (known !== undefined) return known
+  const index = new PatternIndex(patterns.map(([source]) => source))
+  INDICES.set(patterns, index)
+  return index
 }
 
 /** Schemas at the same place of the value that hold for it; null: one of them is not known. */

@@ -19,8 +19,12 @@ export type Language = DFA
 
 /** By how they are made. */
 const known = new Map<string, Language | null>()
-/** Languages that are kept: of a hostile contract's patterns not all are. */
-const MAX_KNOWN = 500
+/**
+ * States of the languages that are kept: of a hostile contract's patterns not all are. Objects with more patterns than are
+ * kept would make each of them again for each name, so a bound of their number is too low for small ones.
+ */
+const MAX_STATES = 50_000
+let keptStates = 0
 
 /** A language that is made once; null where the library throws: at a bound, or for a pattern without a regular language. */
 function made(key: string, make: () => Language | null): Language | null {
@@ -32,9 +36,20 @@ function made(key: string, make: () => Language | null): Language | null {
     if (!(error instanceof Error)) throw error
     language = null
   }
-  if (known.size >= MAX_KNOWN) known.clear()
+  const size = language === null ? 1 : countStates(language)
+  if (keptStates + size > MAX_STATES) {
+    known.clear()
+    keptStates = 0
+  }
+  keptStates += size
   known.set(key, language)
   return language
+}
+
+function countStates(language: Language): number {
+  let count = 0
+  for (const _ of language.nodes()) count += 1
+  return count
 }
 
 const names = new WeakMap<Language, number>()
