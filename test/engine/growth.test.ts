@@ -211,6 +211,58 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
       return [side('x'), side('y')]
     },
   ],
+  'parts by position': [
+    'openapi',
+    8000,
+    (n) => {
+      const side = (contentType: string): string => {
+        const schema = { type: 'array', prefixItems: Array.from({ length: n }, () => ({ type: 'string' })) }
+        const prefixEncoding = Array.from({ length: n }, () => ({ contentType }))
+        // One kind of finding stands for all parts, so a second change makes more of them.
+        const paths = members(10, (i) => [`/${contentType}/${i}`, ITEM])
+        const content = { 'multipart/mixed': { schema, prefixEncoding } }
+        return openapi({
+          openapi: '3.2.0',
+          paths: { ...paths, '/b': { post: { requestBody: { content }, ...ITEM.get } } },
+        })
+      }
+      return [side('application/json'), side('text/plain')]
+    },
+  ],
+  'values of a discriminator': [
+    'openapi',
+    8000,
+    (n) => {
+      const side = (value: string): string => {
+        const reference = (i: number): string => `#/components/schemas/T${i}`
+        const mapping = members(n, (i) => [`${value}${i}`, reference(i)])
+        const oneOf = Array.from({ length: n }, (_, i) => ({ $ref: reference(i) }))
+        const paths = members(10, (i) => [`/${value}${i}`, ITEM])
+        const schema = { oneOf, discriminator: { propertyName: 'k', mapping } }
+        const requestBody = { content: { 'application/json': { schema } } }
+        return openapi({
+          paths: { ...paths, '/b': { post: { requestBody, ...ITEM.get } } },
+          components: {
+            schemas: members(n, (i) => [`T${i}`, { type: 'object', properties: { k: { type: 'string' } } }]),
+          },
+        })
+      }
+      return [side('v'), side('w')]
+    },
+  ],
+  'patterns of names': [
+    'json_schema',
+    2000,
+    (n) => {
+      const side = (type: string): string =>
+        JSON.stringify({
+          $schema: 'https://json-schema.org/draft/2020-12/schema',
+          patternProperties: members(n, (i) => [`^p${i}$`, { type }]),
+          properties: members(n, (i) => [`p${i}`, { maxLength: 5 }]),
+        })
+      return [side('string'), side('integer')]
+    },
+  ],
   'traits of a message': ['asyncapi', 2000, (n) => [messageTraits(n, 'string'), messageTraits(n, 'integer')]],
   'alternatives of security of one kind': ['asyncapi', 2000, (n) => [scopedServer(n, 'a'), scopedServer(n, 'b')]],
   'alternatives of security': ['asyncapi', 2000, (n) => [securedServer(n, 'a'), securedServer(n, 'b')]],

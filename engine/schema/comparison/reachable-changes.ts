@@ -225,7 +225,8 @@ function isDiscriminated({ value }: SchemaPair['before']): boolean {
 }
 
 function stepsOnPath(way: SchemaPath | null): readonly string[] {
-  const parts: (readonly string[])[] = []
-  for (let above = way; above !== null; above = above.above) parts.push(above.steps)
-  return parts.reverse().flat()
+  const path: string[] = []
+  for (let above = way; above !== null; above = above.above)
+    for (let index = above.steps.length - 1; index >= 0; index -= 1) path.push(above.steps[index] ?? '')
+  return path.reverse()
 }
