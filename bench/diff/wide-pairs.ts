@@ -42,6 +42,14 @@ function body(name: string, schema: (count: number, side: 0 | 1) => object): Wid
   }))
 }
 
+function since32({ write, ...pair }: WidePair): WidePair {
+  return { ...pair, write: (parts, side) => write(parts, side).replace('"3.1.0"', '"3.2.0"') }
+}
+
+function shared(name: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
 const SCHEMES = { type: 'apiKey', in: 'header' }
 
 const OPENAPI: readonly WidePair[] = [
@@ -73,6 +81,41 @@ const OPENAPI: readonly WidePair[] = [
   body('listed values', (count, side) => ({ enum: list(count, (at) => ({ at: at + side })) })),
   body('alternatives of one member each', (count, side) => ({
     oneOf: list(count, (at) => ({ type: 'object', properties: { k: { const: `${side}${at}` } }, required: ['k'] })),
+  })),
+  openapi('paths that take calls of a template', (count, side) => ({
+    paths: {
+      ...map(count, (at) => [`/a/{x}/b${at}/{y}`, { get: DONE }]),
+      ...(side === 1 && map(count, (at) => [`/a/c/b${at}/d`, { get: DONE }])),
+    },
+  })),
+  since32(
+    posted('parts by position', (count, side) => ({
+      requestBody: {
+        content: {
+          'multipart/mixed': {
+            schema: { type: 'array', prefixItems: list(count, () => ({ type: 'string' })) },
+            prefixEncoding: list(count, () => ({ contentType: side === 0 ? 'application/json' : 'text/plain' })),
+          },
+        },
+      },
+    })),
+  ),
+  openapi('values of a discriminator', (count, side) => ({
+    paths: { '/a': { post: { ...DONE, requestBody: { content: { 'application/json': { schema: shared('U') } } } } } },
+    components: {
+      schemas: {
+        U: {
+          oneOf: list(count, (at) => shared(`T${at}`)),
+          discriminator: { propertyName: 'k', mapping: map(count, (at) => [`m${at}${side}`, shared(`T${at}`).$ref]) },
+        },
+        ...map(count, (at) => [`T${at}`, { type: 'object', required: ['k'], properties: { k: { type: 'string' } } }]),
+      },
+    },
+  })),
+  body('patterns of names', (count, side) => ({
+    type: 'object',
+    patternProperties: map(count, (at) => [`^p${at}$`, { minimum: side }]),
+    properties: map(count, (at) => [`p${at}`, { maximum: 5 }]),
   })),
   body('places of a tuple', (count, side) => ({
     type: 'array',
