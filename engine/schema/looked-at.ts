@@ -17,7 +17,7 @@ export class EnteredSchemas {
   }
 }
 
-/** Answers about schemas that depend on nothing but the depth. */
+/** Answers about schemas that depend on the depth only. */
 export class AnswersByDepth<T> {
   readonly #levels: Map<JsonRecord, T>[] = []
 

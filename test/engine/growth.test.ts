@@ -68,6 +68,10 @@ function ownTemplate(index: number): string {
   return `/a/{id}/b${index}/{x}`
 }
 
+function componentOf(index: number): string {
+  return `#/components/schemas/T${index}`
+}
+
 function list(count: number, part: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => part(index)).join(' ')
 }
@@ -234,9 +238,8 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
     8000,
     (n) => {
       const side = (value: string): string => {
-        const reference = (i: number): string => `#/components/schemas/T${i}`
-        const mapping = members(n, (i) => [`${value}${i}`, reference(i)])
-        const oneOf = Array.from({ length: n }, (_, i) => ({ $ref: reference(i) }))
+        const mapping = members(n, (i) => [`${value}${i}`, componentOf(i)])
+        const oneOf = Array.from({ length: n }, (_, i) => ({ $ref: componentOf(i) }))
         const paths = members(10, (i) => [`/${value}${i}`, ITEM])
         const schema = { oneOf, discriminator: { propertyName: 'k', mapping } }
         const requestBody = { content: { 'application/json': { schema } } }

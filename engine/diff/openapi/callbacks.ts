@@ -11,7 +11,7 @@ import {
   type PathItem,
   type ApiOperation,
 } from '../../contracts/openapi/contract.ts'
-import { isRecord, type Located } from '../../schema/located.ts'
+import { isRecord, pointerOf, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import { EXCHANGES } from './exchange.ts'
 import { compareParameters } from './parameters.ts'
@@ -20,7 +20,13 @@ import { compareShownCredentials } from './security-inclusion.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OperationWalk } from './walk.ts'
 
-export function compareCallbacks(walk: OperationWalk, base: ApiOperation, head: ApiOperation): void {
+/** @param compared the calls that were compared for the operation: a callback may lead to itself, or twice to another one. */
+export function compareCallbacks(
+  walk: OperationWalk,
+  base: ApiOperation,
+  head: ApiOperation,
+  compared = new Set<string>(),
+): void {
   const before = callbacksOf(walk.base, base)
   const after = callbacksOf(walk.head, head)
   if (before.length === 0 && after.length === 0) return
@@ -35,7 +41,7 @@ export function compareCallbacks(walk: OperationWalk, base: ApiOperation, head: 
   for (const { name, located } of added) {
     reportAdded(walk, 'callback-added', { name }, { located, after: name })
   }
-  for (const [{ located }, { name, located: other }] of kept) compareCallback(walk, name, located, other)
+  for (const [{ located }, { name, located: other }] of kept) compareCallback(walk, name, [located, other], compared)
 }
 
 interface NamedCallback {
@@ -52,7 +58,12 @@ function callbacksOf(contract: OpenApiContract, { located: owner }: ApiOperation
   }))
 }
 
-function compareCallback(walk: OperationWalk, name: string, base: Located, head: Located): void {
+function compareCallback(
+  walk: OperationWalk,
+  name: string,
+  [base, head]: readonly [Located, Located],
+  compared: Set<string>,
+): void {
   const byExpression = matchByKey(callItems(walk.base, base), callItems(walk.head, head), ({ path }) => path)
   // The only unmatched callback on either side is the same one at another address.
   const isMoved = byExpression.added.length === 1 && byExpression.removed.length === 1
@@ -72,11 +83,20 @@ function compareCallback(walk: OperationWalk, name: string, base: Located, head:
         { located: after.located, before: before.path, after: after.path },
       )
     }
-    compareCalls(walk, name, before, after)
+    const places = [before, after].map(({ located: { at, document } }) => pointerOf(at, document))
+    const key = JSON.stringify([name, ...places])
+    if (compared.has(key)) continue
+    compared.add(key)
+    compareCalls(walk, name, [before, after], compared)
   }
 }
 
-function compareCalls(walk: OperationWalk, name: string, before: PathItem, after: PathItem): void {
+function compareCalls(
+  walk: OperationWalk,
+  name: string,
+  [before, after]: readonly [PathItem, PathItem],
+  compared: Set<string>,
+): void {
   for (const [method, { located }] of after.operations) {
     if (before.operations.has(method)) continue
     reportAdded(walk, 'callback-added', { name: `${name} ${method}` }, { located, after: method })
@@ -95,7 +115,7 @@ function compareCalls(walk: OperationWalk, name: string, before: PathItem, after
     compareShownCredentials(called, ...sides)
     compareParameters(called, ...sides)
     comparePayloads(called, ...sides)
-    compareCallbacks(walk, base, head)
+    compareCallbacks(walk, base, head, compared)
   }
 }
 

@@ -145,3 +145,49 @@ for (const [place, [type, write]] of Object.entries(PLACES))
     }
     assert.deepEqual(slow, [])
   })
+
+function callbacks(levels: number, type: Side, lead: (level: number) => number): string {
+  const operation = (level: number): Schema => ({
+    ...DONE,
+    ...(level === levels
+      ? { parameters: [{ name: 'q', in: 'query', schema: { type } }] }
+      : {
+          callbacks: Object.fromEntries(
+            several((index) => [`c${index}`, { $ref: `#/components/callbacks/L${lead(level)}` }]),
+          ),
+        }),
+  })
+  return JSON.stringify({
+    openapi: '3.1.0',
+    info: { title: 't', version: '1' },
+    paths: { '/a': { post: { ...DONE, callbacks: { c: { $ref: '#/components/callbacks/L0' } } } } },
+    components: {
+      callbacks: Object.fromEntries(
+        Array.from({ length: levels + 1 }, (_, level) => [`L${level}`, { '{$url}': { post: operation(level) } }]),
+      ),
+    },
+  })
+}
+
+function callbackFindings(levels: number, lead: (level: number) => number): readonly string[] {
+  const [before, after] = [callbacks(levels, 'integer', lead), callbacks(levels, 'string', lead)]
+  const comparison = compare({ id: 'a', type: 'openapi', before, after }, {}, sha256Hex)
+  assert.ok(comparison.ok)
+  return comparison.value.groups.map(({ message }) => message)
+}
+
+function compareLadder(levels: number): void {
+  const found = callbackFindings(levels, (level) => level + 1)
+  assert.deepEqual(found, ['the callback parameter had its type changed from integer to string'])
+}
+
+test('callbacks of callbacks cost in proportion to the levels', { timeout: 120_000 }, async () => {
+  assert.equal(await excessiveGrowth(compareLadder, 12), null)
+})
+
+test('a callback may lead to itself', () => {
+  assert.deepEqual(
+    callbackFindings(2, (level) => level),
+    [],
+  )
+})
