@@ -82,7 +82,7 @@ export function itemsAt(owner: Located, name: string): readonly Located[] {
 /** One item of a list under a name. */
 export function itemAt(owner: Located, name: string, index: number): Located | null {
   const holder = memberOf(owner, name)
-  if (holder === null || !Array.isArray(holder.value) || !(index in holder.value)) return null
+  if (holder === null || !Array.isArray(holder.value) || !Object.hasOwn(holder.value, index)) return null
   return { value: holder.value[index], at: { parent: holder.at, step: String(index) }, document: holder.document }
 }
 
