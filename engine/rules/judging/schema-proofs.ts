@@ -20,6 +20,7 @@ export class SchemaProofs {
   #alarming: ReadonlySet<SchemaPair> | null = null
   #formal: ReadonlySet<SchemaPair> | null = null
   #apart: ReadonlySet<SchemaPair> | null = null
+  readonly #uses = new Map<string, UseProofs>()
 
   constructor(comparison: SchemaComparison) {
     this.#comparison = comparison
@@ -29,6 +30,14 @@ export class SchemaProofs {
 
   get sources(): SchemaSources {
     return this.#comparison.sources
+  }
+
+  /** @param isTyped values are written with their types, and not as text */
+  of(direction: UseDirection, isTyped: boolean): UseProofs {
+    const key = `${direction} ${isTyped}`
+    const proofs = this.#uses.get(key) ?? new UseProofs(this, direction, isTyped)
+    this.#uses.set(key, proofs)
+    return proofs
   }
 
   mayDiffer(pair: SchemaPair): boolean {
@@ -63,18 +72,23 @@ const QUESTIONS: Readonly<Record<UseDirection, readonly ProofDirection[]>> = {
   shared: ['narrowing', 'widening'],
 }
 
-/** The proofs about one use of a schema. */
+type Answers = Map<SchemaPair, boolean>
+
+/** The proofs about schemas in one kind of use. Many paths lead to a pair, so what is asked of each of them is kept. */
 export class UseProofs {
   readonly #all: SchemaProofs
   readonly #prover: InclusionProver
   readonly direction: UseDirection
   readonly #isTyped: boolean
+  readonly #included: Readonly<Record<ProofDirection, Answers>> = { narrowing: new Map(), widening: new Map() }
+  readonly #admitting: Answers = new Map()
 
-  constructor(all: SchemaProofs, direction: UseDirection, typed: boolean) {
+  /** Use `SchemaProofs.of`. */
+  constructor(all: SchemaProofs, direction: UseDirection, isTyped: boolean) {
     this.#all = all
     this.#prover = all.prover
     this.direction = direction
-    this.#isTyped = typed
+    this.#isTyped = isTyped
   }
 
   /** Whether the schemas are written the same, with all that they hold. */
@@ -91,14 +105,18 @@ export class UseProofs {
   of(pair: SchemaPair, above: Proved): Proved {
     const [first = 'narrowing', second] = QUESTIONS[this.direction]
     const isKnown = { narrowing: above.keepsAll, widening: above.addsNone }
-    isKnown[first] ||= this.#isIncluded(pair, first)
+    isKnown[first] ||= this.#keptIncluded(pair, first)
     const other = first === 'narrowing' ? 'widening' : 'narrowing'
     // An inclusion that matters to no user is requested only where equality helps.
     if (second !== undefined || (isKnown[first] && this.#all.isFormal(pair)))
-      isKnown[other] ||= this.#isIncluded(pair, other)
+      isKnown[other] ||= this.#keptIncluded(pair, other)
     const { narrowing: keepsAll, widening: addsNone } = isKnown
     if (keepsAll === above.keepsAll && addsNone === above.addsNone) return above
-    return { keepsAll, addsNone, isEmpty: !this.#admitsAny(pair, 'narrowing') }
+    return { keepsAll, addsNone, isEmpty: !kept(this.#admitting, pair, () => this.#admitsAny(pair, 'narrowing')) }
+  }
+
+  #keptIncluded(pair: SchemaPair, direction: ProofDirection): boolean {
+    return kept(this.#included[direction], pair, () => this.#isIncluded(pair, direction))
   }
 
   #isIncluded(pair: SchemaPair, direction: ProofDirection): boolean {
@@ -222,4 +240,12 @@ export class UseProofs {
   get directions(): readonly ProofDirection[] {
     return QUESTIONS[this.direction]
   }
+}
+
+function kept(answers: Answers, pair: SchemaPair, ask: () => boolean): boolean {
+  const known = answers.get(pair)
+  if (known !== undefined) return known
+  const answer = ask()
+  answers.set(pair, answer)
+  return answer
 }

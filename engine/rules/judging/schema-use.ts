@@ -9,7 +9,7 @@ import { noteAlarm, type Alarm } from './explanations.ts'
 import { OF_THE_WHOLE, uncovered } from './general-findings.ts'
 import { provedLevel } from './proved-level.ts'
 import { hasTypedText, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'
-import { UseProofs, type SchemaProofs } from './schema-proofs.ts'
+import type { SchemaProofs } from './schema-proofs.ts'
 
 /** A change with its rule at a place. */
 export interface JudgedUse extends SchemaJudgement {
@@ -36,7 +36,7 @@ export function judgeUse(
   const { direction } = use.sites.root
   const element = otherElement(pair, use, all.sources)
   if (element === null && !all.mayDiffer(pair)) return
-  const proofs = new UseProofs(all, direction, hasTypedText(use, use.sites.root))
+  const proofs = all.of(direction, hasTypedText(use, use.sites.root))
   const alarms = new Map<SchemaPair, Alarm>()
   const report = (found: Reached, because: string | null = null): void => {
     const reached = lead.length === 0 ? found : { ...found, path: [...lead, ...found.path] }
