@@ -4,6 +4,8 @@ import { errors } from '../network/undici.ts'
 
 /** Before the stream of an answer is resumed, unless the server names another time. */
 const RESUME_AFTER_MS = 1000
+/** A timer of Node.js cannot wait for any time that a server may name. */
+const LONGEST_PAUSE_MS = 3_600_000
 
 /** Where a stream can be resumed. */
 export interface StreamPlace {
@@ -30,7 +32,7 @@ export async function readEvents(
       if (data !== '') taken = taken.then(() => take(data))
     },
     onRetry(pauseMs) {
-      place.pauseMs = pauseMs
+      place.pauseMs = Math.min(pauseMs, LONGEST_PAUSE_MS)
     },
   })
   const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -68,6 +68,11 @@ const WAYS: Readonly<Record<string, Way>> = {
     get: rest,
     isListed: false,
   },
+  'later than a timer can wait': {
+    post: (response) => response.writeHead(200, STREAM).end(primed('e0', 2 ** 40)),
+    get: rest,
+    isListed: false,
+  },
 }
 
 /** @param polled methods that are answered so; others are answered immediately */

@@ -13,6 +13,8 @@ import { isEventStream } from './event-stream.ts'
 const MAX_BYTES = 16 * 1024 * 1024
 /** Before a stream is resumed, unless the server names another time. */
 const RESUME_AFTER_MS = 1000
+/** No listing waits that long, and a timer of Node.js cannot wait for any time that a server may name. */
+const LONGEST_PAUSE_MS = 3_600_000
 
 export class ReplyReader {
   readonly #id: string
@@ -47,7 +49,7 @@ export class ReplyReader {
         if (data !== '') this.#take(data)
       },
       onRetry: (pauseMs) => {
-        this.pauseMs = pauseMs
+        this.pauseMs = Math.min(pauseMs, LONGEST_PAUSE_MS)
       },
     })
     try {
