@@ -1,6 +1,7 @@
 /** What the transports read of a message: ids, whom a notification belongs to, and errors of their own. */
 import { isJsonObject } from '../json/strict-json.ts'
 import { jsonOrNull, recordIn } from '../json/unchecked-json.ts'
+import { withWrittenNumbers } from '../json/written-numbers.ts'
 
 /** The JSON of an id: a number and a text with the same digits are two ids. */
 export type IdText = string
@@ -16,9 +17,7 @@ const NOTHING_READ: SentMessage = { requests: [], cancelled: [] }
 
 /** For a text that is no JSON, nothing: the gateway answers it. */
 export function readSent(text: string): SentMessage {
-  const value = jsonOrNull(text)
-  const messages: readonly unknown[] = Array.isArray(value) ? value : [value]
-  const read = messages.filter(isJsonObject)
+  const read = messagesIn(text).filter(isJsonObject)
   if (read.length === 0) return NOTHING_READ
   const requests = read.flatMap(({ id, method, params }) =>
     typeof method === 'string' && isId(id) ? [{ id: JSON.stringify(id), method, params }] : [],
@@ -42,8 +41,7 @@ const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId'
 
 /** One for each message of a batch. Null: the text is no message of JSON-RPC. */
 export function readReceived(text: string): readonly ReceivedMessage[] | null {
-  const value = jsonOrNull(text)
-  const messages: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const messages = messagesIn(text)
   const read = messages.filter(isJsonObject)
   return read.length < messages.length || read.length === 0 ? null : read.map(received)
 }
@@ -72,6 +70,13 @@ export function failureOf(id: IdText, message: string): string {
   return `{"jsonrpc":"2.0","id":${id},"error":${error}}`
 }
 
-function isId(value: unknown): value is string | number {
-  return typeof value === 'string' || typeof value === 'number'
+/** Long numbers keep their digits when they are written again: two ids may be one to `JSON.parse`. */
+function messagesIn(text: string): readonly unknown[] {
+  const value = jsonOrNull(text)
+  const written = value === null ? null : withWrittenNumbers(text, value)
+  return Array.isArray(written) ? written : [written]
+}
+
+function isId(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || JSON.isRawJSON(value)
 }

@@ -9,7 +9,7 @@ import type { Call } from '../../calls/call.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import { after } from '../../runtime/awaiting.ts'
 import { underOf } from '../common/contract-checks.ts'
-import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId } from './json-rpc.ts'
+import { firstId, RPC_ERROR, rpcAnswer, rpcError, type Message, type MessageId, type RpcRequest } from './json-rpc.ts'
 import { createAnswerWatcher, SESSION, wantedOf, type Wanted } from './answer.ts'
 import { acceptsStream, createPendingAnswer } from './pending-call.ts'
 import { itemIn, itemNames } from './manifest-text.ts'
@@ -231,13 +231,13 @@ export class JudgedMessagesAction implements JudgedAction {
     return rpcAnswer(this.#refusalStatus, isBatch ? answers : answers[0], call.headers.accept)
   }
 
-  #answerTo(message: Extract<Message, { readonly kind: 'request' }>, refusal: Refusal): unknown {
+  #answerTo(message: RpcRequest, refusal: Refusal): unknown {
     const resource = this.#judged.resources.find(({ id }) => id === message.id)
     const isCause = resource !== undefined && (refusal.resource === null || this.#isAbout(refusal.resource, resource))
     if (isCause && resource.method === 'tools/call')
-      return asksForTask(resource) ? stoppedTask(resource, refusal) : stoppedToolResult(resource, refusal)
+      return asksForTask(resource) ? stoppedTask(message, refusal) : stoppedToolResult(message, refusal)
     const text = isCause ? refusal.message : 'Not forwarded: another call of the same batch may not proceed.'
-    return rpcError(message.id, RPC_ERROR.notForwarded, text, refusalMembers(refusal))
+    return rpcError(message.writtenId, RPC_ERROR.notForwarded, text, refusalMembers(refusal))
   }
 
   #checkResult(permit: Permit | null): (id: MessageId, result: unknown) => void {
@@ -296,15 +296,15 @@ function asksForTask({ params }: JudgedMcpRequest): boolean {
   return params['task'] !== undefined && !isModern(params)
 }
 
-function stoppedTask({ id }: JudgedMcpRequest, refusal: Refusal): unknown {
-  return rpcError(id, RPC_ERROR.notForwarded, refusalText(refusal), refusalMembers(refusal))
+function stoppedTask({ writtenId }: RpcRequest, refusal: Refusal): unknown {
+  return rpcError(writtenId, RPC_ERROR.notForwarded, refusalText(refusal), refusalMembers(refusal))
 }
 
 /** A result, not a protocol error: the model sees it and can act on it. */
-function stoppedToolResult({ id, params }: JudgedMcpRequest, refusal: Refusal): unknown {
+function stoppedToolResult({ writtenId, params }: RpcRequest, refusal: Refusal): unknown {
   return {
     jsonrpc: '2.0',
-    id,
+    id: writtenId,
     result: {
       ...(isModern(params) ? { resultType: 'complete' } : {}),
       isError: true,

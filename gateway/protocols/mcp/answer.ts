@@ -7,7 +7,7 @@ import { recordIn, textIn } from '../../json/unchecked-json.ts'
 import { BytePieces } from '../../runtime/byte-pieces.ts'
 import type { AnswerWatcher } from '../../calls/answer.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
-import { isMessageId, type Message, type MessageId, type Params } from './json-rpc.ts'
+import { isMessageId, type Message, type MessageId, type Params, type RpcRequest } from './json-rpc.ts'
 import { isEventStream } from './event-stream.ts'
 import { protocolMembers, type McpAsker } from './gateway-requests.ts'
 import { readPage, readSession } from './listing.ts'
@@ -71,7 +71,7 @@ const LIST_ASKED_BY: ReadonlyMap<string, ManifestListName> = new Map(
   LIST_NAMES.map((list) => [LISTS[list].method, list]),
 )
 
-function wantedBy({ method, params }: Extract<Message, { readonly kind: 'request' }>): Wanted | null {
+function wantedBy({ method, params }: RpcRequest): Wanted | null {
   const list = LIST_ASKED_BY.get(method)
   if (list !== undefined) {
     const cursor = cursorOf(params)

@@ -3,6 +3,7 @@ import type { Answer } from '../../calls/answer.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
+import { withWrittenNumbers } from '../../json/written-numbers.ts'
 
 export type MessageId = string | number
 
@@ -16,8 +17,17 @@ export const RPC_ERROR = {
   notForwarded: -32001,
 } as const
 
+export interface RpcRequest {
+  readonly kind: 'request'
+  readonly id: MessageId
+  /** For its answer: a long number keeps its digits, which its client looks for. */
+  readonly writtenId: unknown
+  readonly method: string
+  readonly params: Params
+}
+
 export type Message =
-  | { readonly kind: 'request'; readonly id: MessageId; readonly method: string; readonly params: Params }
+  | RpcRequest
   | { readonly kind: 'notification'; readonly method: string; readonly params: Params }
   | { readonly kind: 'response' }
 
@@ -25,22 +35,40 @@ export type Params = Readonly<Record<string, unknown>>
 
 const MEMBERS = countingNames(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 
+/** The messages of a body, one or a batch; null for a value that is none. */
+export function readRpcMessages(value: unknown, body: Buffer): readonly (Message | null)[] {
+  const messages = listOf(value).map(readRpcMessage)
+  if (!messages.some(hasLongId)) return messages
+  const written = listOf(withWrittenNumbers(body.toString('utf8'), value))
+  return messages.map((message, index) =>
+    message?.kind === 'request' ? { ...message, writtenId: recordIn(written[index])['id'] } : message,
+  )
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value]
+}
+
+function hasLongId(message: Message | null): boolean {
+  return message?.kind === 'request' && typeof message.id === 'number' && !Number.isSafeInteger(message.id)
+}
+
 /** Null when the value is no JSON-RPC message, or another one to readers that take names in any case. */
-export function readRpcMessage(value: unknown): Message | null {
+function readRpcMessage(value: unknown): Message | null {
   if (!isJsonObject(value) || otherSpelling(value, MEMBERS) !== null) return null
   const { id, method, params } = value
   if (method === undefined) return 'result' in value || 'error' in value ? { kind: 'response' } : null
   if (typeof method !== 'string' || (params !== undefined && params !== null && !isJsonObject(params))) return null
   const members = recordIn(params)
   if (id === undefined) return { kind: 'notification', method, params: members }
-  return isMessageId(id) ? { kind: 'request', id, method, params: members } : null
+  return isMessageId(id) ? { kind: 'request', id, writtenId: id, method, params: members } : null
 }
 
 export function isMessageId(value: unknown): value is MessageId {
   return typeof value === 'string' || typeof value === 'number'
 }
 
-export function rpcError(id: MessageId | null, code: number, message: string, data?: unknown): unknown {
+export function rpcError(id: unknown, code: number, message: string, data?: unknown): unknown {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } }
 }
 
@@ -62,8 +90,8 @@ function acceptsJson(accept: string | undefined): boolean {
   return types.some((type) => type === 'application/json' || type === 'application/*' || type === '*/*')
 }
 
-/** Id of the first request among messages; null when there is none to answer. */
-export function firstId(messages: readonly Message[]): MessageId | null {
-  for (const message of messages) if (message.kind === 'request') return message.id
+/** Id of the first request among messages, as it is written; null when there is none to answer. */
+export function firstId(messages: readonly Message[]): unknown {
+  for (const message of messages) if (message.kind === 'request') return message.writtenId
   return null
 }

@@ -3,10 +3,8 @@
  * and then the real answer.
  */
 import type { PendingAnswer } from '../common/action.ts'
-import { RPC_ERROR, rpcError, type Message } from './json-rpc.ts'
+import { RPC_ERROR, rpcError, type RpcRequest } from './json-rpc.ts'
 import { isJsonObject, readStrictJsonText } from '../../json/strict-json.ts'
-
-type CallMessage = Extract<Message, { readonly kind: 'request' }>
 
 export function acceptsStream(accept: string | undefined): boolean {
   if (accept === undefined) return false
@@ -14,7 +12,7 @@ export function acceptsStream(accept: string | undefined): boolean {
 }
 
 /** @param requests those that the answer is for; at least one */
-export function createPendingAnswer(requests: readonly CallMessage[]): PendingAnswer {
+export function createPendingAnswer(requests: readonly RpcRequest[]): PendingAnswer {
   let signs = 0
   return {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
@@ -28,12 +26,12 @@ export function createPendingAnswer(requests: readonly CallMessage[]): PendingAn
     embed: (status, body) =>
       isMessages(body)
         ? eventOf(body)
-        : requests.map(({ id }) => eventOf(JSON.stringify(failure(id, status)))).join(''),
+        : requests.map((request) => eventOf(JSON.stringify(failure(request, status)))).join(''),
   }
 }
 
 /** MCP, Progress: with the token that the caller gave, growing, without a total. */
-function progressOf(params: CallMessage['params'], progress: number): readonly unknown[] {
+function progressOf(params: RpcRequest['params'], progress: number): readonly unknown[] {
   const meta = params['_meta']
   const token = isJsonObject(meta) ? meta['progressToken'] : undefined
   if (typeof token !== 'string' && typeof token !== 'number') return []
@@ -48,8 +46,8 @@ function isMessages(body: string): boolean {
   return messages.length > 0 && messages.every((message) => isJsonObject(message) && message['jsonrpc'] === '2.0')
 }
 
-function failure(id: CallMessage['id'], status: number): unknown {
-  return rpcError(id, RPC_ERROR.notForwarded, `The server answered ${status}, and no MCP message.`)
+function failure({ writtenId }: RpcRequest, status: number): unknown {
+  return rpcError(writtenId, RPC_ERROR.notForwarded, `The server answered ${status}, and no MCP message.`)
 }
 
 /** The text as it came: line breaks of JSON stand between tokens only, so a break of the field changes nothing. */

@@ -10,7 +10,7 @@ import { ERRORS } from '../../errors/errors.ts'
 import type { Answer } from '../../calls/answer.ts'
 import type { Action, CallFault, FaultyCall, Recogniser, RefusedAction } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
-import { firstId, readRpcMessage, RPC_ERROR, rpcAnswer, rpcError, type MessageId } from './json-rpc.ts'
+import { firstId, readRpcMessages, RPC_ERROR, rpcAnswer, rpcError } from './json-rpc.ts'
 import { BodilessAction, JudgedMessagesAction, MessagesAction, type JudgedMessages } from './actions.ts'
 import { isClientRegistration, isTokenRequest, passingAuthorization } from './authorization.ts'
 import { foreignPage } from './dns-rebinding.ts'
@@ -64,12 +64,13 @@ function recognisePost(call: Call<McpRoute>, parts: McpParts): Action {
     return isTokenRequest(call)
       ? passingAuthorization(call)
       : refusedMcpMessage(call, { status: 415, ...INVALID, message: mediaProblem })
-  const json = readStrictJson(call.body ?? Buffer.alloc(0))
+  const body = call.body ?? Buffer.alloc(0)
+  const json = readStrictJson(body)
   if (!json.ok) return refusedMcpMessage(call, { status: 400, code: RPC_ERROR.parse, message: json.message })
   const isBatch = Array.isArray(json.value)
-  const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
-  const messages = values.map(readRpcMessage).filter((message) => message !== null)
-  if (values.length === 0 || messages.length < values.length) {
+  const read = readRpcMessages(json.value, body)
+  const messages = read.filter((message) => message !== null)
+  if (read.length === 0 || messages.length < read.length) {
     if (isClientRegistration(json.value)) return passingAuthorization(call)
     return refusedMcpMessage(call, {
       status: 400,
@@ -124,7 +125,7 @@ interface RpcRefusal {
   readonly message: string
   readonly headers?: Readonly<Record<string, string>>
   /** Of the request that is answered. */
-  readonly id?: MessageId | null
+  readonly id?: unknown
 }
 
 function refusedMcpMessage(
@@ -141,15 +142,15 @@ function refusedMcpMessage(
  * with an id.
  */
 function mcpFault({ code, message, correlationId }: CallFault, { headers, body }: FaultyCall): Answer | null {
-  const json = body === null ? null : readStrictJson(body)
-  if (json?.ok !== true) return null
+  if (body === null) return null
+  const json = readStrictJson(body)
+  if (!json.ok) return null
   const isBatch = Array.isArray(json.value)
-  const values: readonly unknown[] = Array.isArray(json.value) ? json.value : [json.value]
   const { status } = ERRORS[code]
   const number = status < 500 ? RPC_ERROR.invalidRequest : RPC_ERROR.internal
   const data = { error: code, correlation_id: correlationId }
-  const errors = values.map(readRpcMessage).flatMap((asked) => {
-    return asked?.kind === 'request' ? [rpcError(asked.id, number, `${code}: ${message}`, data)] : []
+  const errors = readRpcMessages(json.value, body).flatMap((asked) => {
+    return asked?.kind === 'request' ? [rpcError(asked.writtenId, number, `${code}: ${message}`, data)] : []
   })
   return errors.length === 0 ? null : rpcAnswer(status, isBatch ? errors : errors[0], headers.accept)
 }
