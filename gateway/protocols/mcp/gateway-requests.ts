@@ -134,10 +134,10 @@ async function rpcFailure(answer: Dispatcher.ResponseData, id: string): Promise<
     return new AnsweredElsewhere()
   }
   const reply = new ReplyReader(id)
-  const error = await reply.read(answer).then(
-    () => reply.message['error'],
-    () => null,
-  )
+  const error = await reply
+    .read(answer)
+    .then(() => reply.message['error'])
+    .catch(() => null)
   if (isJsonObject(error)) return new RpcFailure(error)
   if (FOR_THE_CALLER.has(statusCode)) return new UpstreamRefusal(statusCode, relayedHeaders(headers))
   return new Error(`the upstream answered ${statusCode}`)
