@@ -20,17 +20,20 @@ import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 const NOW = 1_800_000_000_000
 const STATES = ['current', 'superseded', 'revoked', 'consumed', null] as const
 
+const receiptUntil = (expiresAt: number) =>
+  ({
+    basis: 'receipt',
+    action: 'CONTINUE',
+    decisionId: 'dec_1',
+    token: 't',
+    envelopeHeader: null,
+    expiresAt,
+  }) as const
+
 for (const state of STATES)
   for (const end of [NOW + 1, NOW])
     test(`a receipt that is ${state ?? 'unknown'} and ends in ${end - NOW} ms ${state === 'current' && end > NOW ? 'still holds' : 'has ended'}`, async () => {
-      const verdict = {
-        basis: 'receipt',
-        action: 'CONTINUE',
-        decisionId: 'dec_1',
-        token: 't',
-        envelopeHeader: null,
-        expiresAt: end,
-      } as const
+      const verdict = receiptUntil(end)
       const asked: string[] = []
       const deps = (bound: number) => ({
         now: () => NOW,
@@ -54,14 +57,7 @@ for (const state of STATES)
   for (const isConsumed of [true, false]) {
     const holds = state === 'current' || (isConsumed && state === 'consumed')
     test(`a receipt that is ${state ?? 'unknown'} ${holds ? 'holds' : 'ends'} for a call that ${isConsumed ? 'used it up' : 'only presented it'}`, async () => {
-      const verdict = {
-        basis: 'receipt',
-        action: 'CONTINUE',
-        decisionId: 'dec_1',
-        token: 't',
-        envelopeHeader: null,
-        expiresAt: NOW + 1,
-      } as const
+      const verdict = receiptUntil(NOW + 1)
       const store = { changes: timedChanges(1), receipts: { state: () => Promise.resolve(state) } }
       assert.equal(await allHold([{ verdict }], isConsumed, { now: () => NOW, store }), holds)
     })
