@@ -269,7 +269,7 @@ function subject(site: SchemaSite, path: readonly string[]): string {
 }
 
 /** Keywords whose stated value may be null. Their changes between a value and none do not name both sides. */
-const TAKES_NULL: ReadonlySet<string> = new Set(['const', 'default'])
+const TAKES_NULL: ReadonlySet<string> = new Set(['const', 'default', 'values', 'values-unproved'])
 
 function fill(sentence: string, { keyword, name, before, after }: SchemaDelta): string {
   const values = TAKES_NULL.has(keyword) ? { before: nameValue(before), after: nameValue(after) } : { before, after }

@@ -64,7 +64,11 @@ function joined(side: unknown, entries: readonly (readonly [string, unknown])[])
   return Array.isArray(side) ? entries.map(([, value]) => value) : Object.fromEntries(entries)
 }
 
-function found(format: string, [before, after]: Sides, { options = {} }: RuleCase): readonly FindingGroup[] {
+function found(
+  format: string,
+  [before, after]: Sides,
+  { options = {} }: Pick<RuleCase, 'options'>,
+): readonly FindingGroup[] {
   const type = canonicalArtifactType(format)
   assert.ok(type)
   const result = compare({ id: 'contract', type, before, after }, options, sha256Hex)
@@ -95,4 +99,27 @@ test('a sentence names an absent value without quotes, a stated null as null, an
   assert.equal(filledIn({ sentence }, { before: null, after: 1 }), 'went from (absent) to 1')
   assert.equal(filledIn({ sentence, absent: 'any value' }, { before: 'a', after: null }), 'went from `a` to any value')
   assert.equal(filledIn({ sentence }, { before: '', after: 'null' }), 'went from `""` to null')
+})
+
+/** Changes whose value is null on the side that states it. */
+const STATED_NULLS: readonly (readonly [before: unknown, after: unknown])[] = [
+  [{ const: null }, { const: 1 }],
+  [{ default: null }, { default: 'a' }],
+  [{ enum: [null, 1] }, { enum: [1] }],
+  // Only the two alternatives together refuse null.
+  [
+    { type: ['string', 'null'] },
+    { type: ['string', 'null'], anyOf: [{ type: 'string' }, { minLength: 1, type: 'string' }] },
+  ],
+]
+
+test('no sentence calls a value of null absent', () => {
+  for (const [before, after] of STATED_NULLS) {
+    const messages = found('json_schema', [JSON.stringify(before), JSON.stringify(after)], { options: {} }).map(
+      ({ message }) => message,
+    )
+    const text = messages.join('\n')
+    assert.match(text, /\bnull\b/, text)
+    assert.doesNotMatch(text, /\(absent\)/, text)
+  }
 })
