@@ -37,5 +37,17 @@ export class Alternatives {
   }
 }
 
+/** Gathers the answers of parts that a value needs all: a part without a value is a proof, whatever is not known of others. */
+export class Together {
+  /** The first part of which it is not known. */
+  open: SearchAnswer | null = null
+
+  /** True when the answer is a value. */
+  take(answer: SearchAnswer): answer is Extract<SearchAnswer, { kind: 'sat' }> {
+    if (answer.kind === 'open') this.open ??= answer
+    return answer.kind === 'sat'
+  }
+}
+
 /** Finds a value that meets literals together. */
 export type Solve = (literals: readonly Literal[]) => SearchAnswer

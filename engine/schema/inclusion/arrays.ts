@@ -1,5 +1,5 @@
 /** An array that meets what is sure of a goal: the shortest one that has all demanded items. */
-import { Alternatives, BOUND, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
+import { Alternatives, BOUND, openFor, Together, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
 import { itemNode } from './evaluate.ts'
 import { met, unmet, type Atom } from './atoms.ts'
 import type { Goal } from './literals.ts'
@@ -129,22 +129,23 @@ class ArrayGoal {
     const value: unknown[] = []
     // The last item is the one that is asked for.
     const answers = new Map<number, SearchAnswer>()
+    const together = new Together()
     for (const position of [...chosen.keys()].sort((a, b) => b - a)) {
       const answer = this.#itemAt(position, chosen, [])
-      if (answer.kind !== 'sat') return answer
+      if (answer.kind === 'unsat') return answer
+      together.take(answer)
       answers.set(position, answer)
     }
     for (let position = 0; position < length; position += 1) {
       let answer = answers.get(position) ?? this.#itemAt(position, chosen, [])
       if (this.#isUnique && answer.kind === 'sat' && position > 0) {
         const other = this.#itemAt(position, chosen, value)
-        if (other.kind !== 'sat') return openFor('items that must differ')
-        answer = other
+        answer = other.kind === 'sat' ? other : openFor('items that must differ')
       }
-      if (answer.kind !== 'sat') return answer
-      value.push(answer.value)
+      if (answer.kind === 'unsat') return answer
+      if (together.take(answer)) value.push(answer.value)
     }
-    return { kind: 'sat', value }
+    return together.open ?? { kind: 'sat', value }
   }
 
   #itemAt(position: number, chosen: ReadonlyMap<number, readonly Literal[]>, others: readonly unknown[]): SearchAnswer {

@@ -1,6 +1,6 @@
 /** An object that meets what is sure of a goal: its members are solved one by one, and only those that it needs. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
-import { Alternatives, openFor, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
+import { Alternatives, openFor, Together, UNSAT, type SearchAnswer, type Solve } from './answer.ts'
 import { admitsValue, isMatch, shapeNodes, type Evaluation } from './evaluate.ts'
 import { met, type Atom } from './atoms.ts'
 import type { Goal } from './literals.ts'
@@ -170,11 +170,13 @@ export class ObjectGoal {
     // What is asked of by name fails first.
     const demanded = [...chosen]
     if (demanded.length > 1) demanded.sort(([, a], [, b]) => b.length - a.length)
+    const together = new Together()
     for (const [name, literals] of demanded) {
       const answer = this.valueOf(name, literals)
-      if (answer.kind !== 'sat') return answer
-      value.set(name, answer.value)
+      if (together.take(answer)) value.set(name, answer.value)
+      else if (answer.kind === 'unsat') return answer
     }
+    if (together.open !== null) return together.open
     if (value.size > max) return fresh.length > 1 ? openFor('two members that may be one') : UNSAT
     if (value.size < min) {
       const missing = this.#fill(value, chosen, min)
@@ -187,17 +189,20 @@ export class ObjectGoal {
   valueOf(name: string, demanded: readonly Literal[]): SearchAnswer {
     if (this.#isAbsent(name) || this.#isMissedByNone(name, demanded)) return UNSAT
     const literals = demanded.slice()
-    const isUnknown = this.#shapes.some((shape) => {
+    let isUnknown = false
+    for (const shape of this.#shapes) {
       const nodes = shapeNodes(shape, name)
-      nodes?.forEach((node) => literals.push(met(node)))
-      return nodes === null
-    })
-    if (isUnknown) return openFor('a pattern of names')
-    for (const node of this.#named) {
-      const verdict = admitsValue(node, name, this.#search.evaluation)
-      if (verdict !== true) return verdict === null ? openFor('a condition on names') : UNSAT
+      const own = shape.properties.get(name)
+      if (nodes !== null) nodes.forEach((node) => literals.push(met(node)))
+      else if (own !== undefined) literals.push(met(own))
+      isUnknown ||= nodes === null
     }
-    return this.#search.solveMember(name, literals)
+    const verdicts = this.#named.map((node) => admitsValue(node, name, this.#search.evaluation))
+    if (verdicts.includes(false)) return UNSAT
+    const answer = this.#search.solveMember(name, literals)
+    if (answer.kind === 'unsat') return answer
+    if (isUnknown) return openFor('a pattern of names')
+    return verdicts.includes(null) ? openFor('a condition on names') : answer
   }
 
   /**

@@ -1,21 +1,24 @@
 /**
  * Patterns as regular languages: membership, emptiness and an example. A pattern outside of the regular languages
- * (lookaround, references to groups), or with an automaton above the bounds, has no language here.
+ * (references to groups), with lookaround that is not at the edges of the text, or with an automaton above the bounds, has
+ * no language here.
  */
-import { combineTransformers, DFA, ENFA, JS, NFA, transform, Transformers, CharSet, Words } from 'refa'
-import type { Concatenation, Element, Expression, NoParent } from 'refa'
+import { NFA, Words, type CharSet, type DFA } from 'refa'
+import {
+  automatonOf,
+  complementOf,
+  factory,
+  intersection,
+  MAX_CHARACTER,
+  MAX_DFA,
+  minimal,
+  repeated,
+  TEXT,
+  type Language,
+} from './automata.ts'
+import { readPattern } from './pattern-reading.ts'
 
-const MAX_AST = 2000
-const MAX_NFA = 1500
-const MAX_DFA = 1500
-const MAX_CHARACTER = 0x10ffff
-
-/** Two code points without a character stand for the start and the end of the text while a pattern is read. */
-const START = CharSet.fromRange(MAX_CHARACTER, { min: 0x10fffe, max: 0x10fffe })
-const END = CharSet.fromRange(MAX_CHARACTER, { min: 0x10ffff, max: 0x10ffff })
-const TEXT = START.union(END).negate()
-
-export type Language = DFA
+export type { Language } from './automata.ts'
 
 /** By how they are made. */
 const known = new Map<string, Language | null>()
@@ -104,21 +107,11 @@ export function lengthsWithin(
 }
 
 export function both(a: Language, b: Language): Language | null {
-  return made(`both ${languageName(a)} ${languageName(b)}`, () => {
-    const result = DFA.fromIntersection(a, b, new DFA.LimitedNodeFactory(MAX_DFA))
-    result.minimize()
-    return result
-  })
+  return made(`both ${languageName(a)} ${languageName(b)}`, () => intersection(a, b))
 }
 
 export function complement(language: Language): Language | null {
-  return made(`not ${languageName(language)}`, () => {
-    const result = language.copy(new DFA.LimitedNodeFactory(MAX_DFA))
-    result.complement(new DFA.LimitedNodeFactory(MAX_DFA))
-    result.removeUnreachable()
-    // The two code points are no text.
-    return both(result, texts())
-  })
+  return made(`not ${languageName(language)}`, () => complementOf(language))
 }
 
 /** The language without a few listed texts; null where they are too large together. */
@@ -129,12 +122,6 @@ export function withoutTexts(language: Language, excluded: readonly string[]): L
     const others = complement(minimal(listed))
     return others === null ? null : both(language, others)
   })
-}
-
-function texts(): Language {
-  const language = languageOf('')
-  if (language === null) throw new Error('the language of all texts is known')
-  return language
 }
 
 export function isMember(language: Language, text: string): boolean {
@@ -164,136 +151,4 @@ function plainest(set: CharSet): number {
     if (range !== undefined) return range.min
   }
   return set.ranges[0]?.min ?? 0x20
-}
-
-function readPattern(pattern: string): Language {
-  const parser = JS.Parser.fromLiteral({ source: pattern, flags: 'u' })
-  const { expression } = parser.parse({ maxNodes: MAX_AST, backreferences: 'throw', assertions: 'parse' })
-  const simple = transform(
-    combineTransformers([Transformers.removeUnnecessaryAssertions(), Transformers.inline()]),
-    expression,
-  )
-  const elements = unmarkedElements(simple)
-  return minimal(elements === null ? markedAutomaton(simple) : automatonOf(elements))
-}
-
-/**
- * The elements that match the whole text. Only for a pattern of one alternative whose `^` is at its start and whose `$`
- * is at its end, if it has them. Most patterns are such and need no marks. Null for all others.
- */
-function unmarkedElements({ alternatives }: NoParent<Expression>): readonly NoParent<Element>[] | null {
-  const [only, more] = alternatives
-  if (only === undefined || more !== undefined) return null
-  const elements = [...only.elements]
-  const [first, last] = [elements[0], elements.at(-1)]
-  const isStart = first !== undefined && edgeOf(first) === 'start'
-  const isEnd = last !== undefined && edgeOf(last) === 'end'
-  const inner = elements.slice(isStart ? 1 : 0, isEnd ? -1 : undefined)
-  if (inner.some(holdsAssertion)) return null
-  return [...(isStart ? [] : [many(TEXT)]), ...inner.map(markedElement), ...(isEnd ? [] : [many(TEXT)])]
-}
-
-function holdsAssertion(element: NoParent<Element>): boolean {
-  if (element.type === 'Assertion') return true
-  return 'alternatives' in element && element.alternatives.some(({ elements }) => elements.some(holdsAssertion))
-}
-
-/** Reads `^` and `$` as characters of their own, in texts that have them at their edges only, and takes them away. */
-function markedAutomaton(simple: NoParent<Expression>): NFA {
-  if (isEndBeforeStart(simple)) throw new Error('an end of the text before its start')
-  const core = withMarks(simple)
-  const found = automatonOf([
-    many(TEXT.union(START)),
-    { type: 'Alternation', alternatives: core },
-    many(TEXT.union(END)),
-  ])
-  const plain = automatonOf([many(START), many(TEXT), many(END)])
-  return withoutMarks(NFA.fromIntersection(found, plain, factory()))
-}
-
-function automatonOf(elements: readonly NoParent<Element>[]): NFA {
-  const concatenation: NoParent<Concatenation> = { type: 'Concatenation', elements: [...elements] }
-  return NFA.fromRegex(concatenation, { maxCharacter: MAX_CHARACTER }, { assertions: 'throw' }, factory())
-}
-
-function minimal(automaton: NFA): Language {
-  const language = DFA.fromFA(automaton, new DFA.LimitedNodeFactory(MAX_DFA))
-  language.minimize()
-  return language
-}
-
-function factory(): NFA.LimitedNodeFactory {
-  return new NFA.LimitedNodeFactory(MAX_NFA)
-}
-
-function many(characters: CharSet): NoParent<Element> {
-  return repeated(characters, 0, Infinity)
-}
-
-function repeated(characters: CharSet, min: number, max: number): NoParent<Element> {
-  const alternatives: NoParent<Concatenation>[] = [
-    { type: 'Concatenation', elements: [{ type: 'CharacterClass', characters }] },
-  ]
-  return { type: 'Quantifier', min, max, lazy: false, alternatives }
-}
-
-/** `^` and `$` as the two code points; no other character is one of them. */
-function withMarks({ alternatives }: NoParent<Expression>): NoParent<Concatenation>[] {
-  return alternatives.map(markedConcatenation)
-}
-
-function markedConcatenation({ elements }: NoParent<Concatenation>): NoParent<Concatenation> {
-  return { type: 'Concatenation', elements: elements.map(markedElement) }
-}
-
-function markedElement(element: NoParent<Element>): NoParent<Element> {
-  if (element.type === 'CharacterClass') {
-    return { type: 'CharacterClass', characters: element.characters.intersect(TEXT) }
-  }
-  if (element.type === 'Alternation' || element.type === 'Quantifier') {
-    return { ...element, alternatives: element.alternatives.map(markedConcatenation) }
-  }
-  if (element.type === 'Assertion') {
-    const edge = edgeOf(element)
-    if (edge === null) throw new Error('an assertion inside of the text')
-    return { type: 'CharacterClass', characters: edge === 'start' ? START : END }
-  }
-  throw new Error(`no regular language: ${element.type}`)
-}
-
-/** `^` is no character before, `$` no character after. */
-function edgeOf(element: NoParent<Element>): 'start' | 'end' | null {
-  if (element.type !== 'Assertion' || !element.negate || element.alternatives.length !== 1) return null
-  const [only, more] = element.alternatives[0]?.elements ?? []
-  if (more !== undefined || only?.type !== 'CharacterClass' || !only.characters.isAll) return null
-  return element.kind === 'behind' ? 'start' : 'end'
-}
-
-/** `$` before `^` in one sequence matches the empty text only; the marks cannot show that. */
-function isEndBeforeStart({ alternatives }: { readonly alternatives: readonly NoParent<Concatenation>[] }): boolean {
-  return alternatives.some(({ elements }) => {
-    const ends = elements.findIndex((element) => holdsEdge(element, 'end'))
-    const starts = elements.findLastIndex((element) => holdsEdge(element, 'start'))
-    const isCrossed = ends !== -1 && (starts > ends || (starts === ends && elements[ends]?.type === 'Quantifier'))
-    return isCrossed || elements.some((element) => 'alternatives' in element && isEndBeforeStart(element))
-  })
-}
-
-function holdsEdge(element: NoParent<Element>, edge: 'start' | 'end'): boolean {
-  if (edgeOf(element) === edge) return true
-  if (!('alternatives' in element)) return false
-  return element.alternatives.some(({ elements }) => elements.some((one) => holdsEdge(one, edge)))
-}
-
-/** A step over a mark reads nothing. */
-function withoutMarks(marked: NFA): NFA {
-  const automaton = ENFA.fromFA(marked, new ENFA.LimitedNodeFactory(MAX_NFA * 2))
-  for (const node of automaton.nodes()) {
-    for (const [next, characters] of node.out) {
-      if (characters === null || !characters.isDisjointWith(TEXT)) continue
-      node.out.set(next, null)
-      next.in.set(node, null)
-    }
-  }
-  return NFA.fromFA(automaton, new NFA.LimitedNodeFactory(MAX_NFA * 2))
 }

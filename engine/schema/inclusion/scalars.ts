@@ -273,6 +273,7 @@ function findMatch(
   fits: (text: string) => boolean,
 ): Found {
   let language: Language | null = languageOf('')
+  let unread: string | null = null
   for (const [list, isMet] of [
     [patterns.met, true],
     [patterns.unmet, false],
@@ -280,7 +281,10 @@ function findMatch(
     for (const pattern of list) {
       const read = languageOf(pattern)
       const one = read === null || isMet ? read : complement(read)
-      if (one === null) return unless(patterns, `the pattern ${pattern}`)
+      if (one === null) {
+        unread ??= pattern
+        continue
+      }
       language = language === null ? null : both(language, one)
       if (language === null) return openFor('patterns that are too large together')
       if (language.isEmpty) return NONE
@@ -289,6 +293,7 @@ function findMatch(
   if (language === null) return openFor('patterns that are too large together')
   const bounded = withLengths(language, counts, formats)
   if (bounded === 'empty' || (bounded !== null && bounded.isEmpty)) return NONE
+  if (unread !== null) return unless(patterns, `the pattern ${unread}`)
   // Of a format one example is known, which was tried.
   if (bounded !== null && formats.met.length > 0) return openFor('no text was found for the patterns')
   const texts = bounded ?? language

@@ -46,6 +46,7 @@ function decide(sub: Schema, other: Schema, question: Partial<InclusionQuestion>
 const string = { type: 'string' }
 const number = { type: 'number' }
 const integer = { type: 'integer' }
+const pattern = (source: string): Schema => ({ type: 'string', pattern: source })
 const object = (properties: Schema, ...required: string[]): Schema => ({ type: 'object', properties, required })
 const tree = (leaf: Schema): Schema => ({
   $defs: { T: object({ leaf, below: { type: 'array', items: { $ref: '#/$defs/T' } } }, 'leaf') },
@@ -54,6 +55,25 @@ const tree = (leaf: Schema): Schema => ({
 
 /** Both admit the same values. */
 const EQUAL: Readonly<Record<string, readonly [Schema, Schema]>> = {
+  'alternatives in parts, kept apart by a member beside one that is not known': [
+    {
+      oneOf: [
+        object({ kind: { enum: ['a'] }, text: { type: 'string', pattern: '^b(?=c)' } }, 'kind', 'text'),
+        object({ kind: { enum: ['b'] }, text: string }, 'kind', 'text'),
+      ],
+    },
+    {
+      oneOf: [
+        {
+          allOf: [
+            object({ kind: { enum: ['a'] } }, 'kind'),
+            object({ text: { type: 'string', pattern: '^b(?=c)' } }, 'text'),
+          ],
+        },
+        { allOf: [object({ kind: { enum: ['b'] } }, 'kind'), object({ text: string }, 'text')] },
+      ],
+    },
+  ],
   ...Object.fromEntries(
     // What is left unevaluated beside a condition is not searched: only the same conditions are known to be equal.
     Object.entries<readonly [Schema, Schema]>({
@@ -237,11 +257,48 @@ suite('inclusion of admitted values', () => {
     })
   }
 
-  test('cannot tell where a pattern looks around, and says so', () => {
-    const [one, other] = ['^(?=.*\\d).{8}$', '^(?=.*[a-z]).{8}$'].map((pattern) => ({ type: 'string', pattern }))
-    const answer = decide(one ?? {}, other ?? {})
+  test('cannot tell where a pattern looks around inside of the text, and says so', () => {
+    const answer = decide(pattern('^a(?=.*\\d).{8}$'), pattern('^a(?=.*[a-z]).{8}$'))
     assert.ok(answer.kind === 'unknown' && answer.why.includes('pattern'), JSON.stringify(answer))
   })
+
+  test('can tell where a pattern looks around at the edges', () => {
+    assert.equal(decide(pattern('^(?=.*\\d).{8}$'), pattern('^(?=.*[a-z]).{8}$')).kind, 'refuted')
+    assert.equal(decide(pattern('^(?=.*\\d)(?!-).{8}$'), pattern('^(?=.*[0-9]).{8}$')).kind, 'included')
+  })
+
+  test('takes no pattern that looks around for one that does not', () => {
+    for (const [one, other] of [
+      ['^-', '^(?!\\w)-\\B'],
+      ['(?!\\w)-a+', '(?!\\w)-a+\\b'],
+    ] as const)
+      assert.notEqual(decide(pattern(one), pattern(other)).kind, 'included', other)
+  })
+
+  // A text that is not known to be one shows nothing, and hides nothing.
+  const UNKNOWN = pattern('^a(?=b).*$')
+  const never = { type: 'string', allOf: [{ enum: ['a'] }, { enum: ['b'] }] }
+  const EMPTY_BESIDE_UNKNOWN: Readonly<Record<string, Schema>> = {
+    'another member': object({ a: UNKNOWN, b: never }, 'a', 'b'),
+    'another item': { type: 'array', minItems: 2, prefixItems: [UNKNOWN, never] },
+    'another pattern': { allOf: [UNKNOWN, pattern('^c$')], type: 'string', pattern: '^d$' },
+    'a member with a condition on its name': {
+      type: 'object',
+      required: ['ab'],
+      propertyNames: UNKNOWN,
+      properties: { ab: never },
+    },
+    'a member that a pattern may describe': {
+      type: 'object',
+      required: ['ab'],
+      patternProperties: { '^a(?=b)': true },
+      properties: { ab: never },
+    },
+  }
+  for (const [name, schema] of Object.entries(EMPTY_BESIDE_UNKNOWN))
+    test(`sees that a schema admits nothing beside what is not known: ${name}`, () => {
+      assert.deepEqual(decide(schema, { type: 'integer' }), { kind: 'included' })
+    })
 
   test('proves nothing by what a dangling reference would admit, wherever it stands', () => {
     const gone = { $ref: '#/$defs/gone' }
