@@ -360,12 +360,13 @@ export class SchemaNodes {
     const unused = unusedIn(properties)
     const isShaped = properties.length > 0 || patterns.length > 0 || others !== null
     if (isShaped) {
-      // What is not sent is absent from what is given, and refused by nobody who takes it.
-      const named =
-        unused.size === 0
-          ? properties
-          : properties.map(([name, node]) => [name, unused.has(name) ? this.anything : node] as const)
-      const absent = this.side === 'sub' && unused.size > 0 ? unused : NO_NAMES
+      // What is not sent is absent from what is given. Who takes it does not describe it.
+      const isGiven = this.side === 'sub'
+      const named = properties.flatMap(([name, node]): (readonly [string, SchemaNode])[] => {
+        if (!unused.has(name)) return [[name, node]]
+        return isGiven ? [[name, this.anything]] : []
+      })
+      const absent = isGiven ? unused : NO_NAMES
       into.push({ kind: 'shape', side: this.side, properties: new Map(named), patterns, others, unused: absent })
     }
     for (const name of [...new Set(textsOf(value.required))].sort()) {

@@ -1,7 +1,6 @@
 /**
- * Patterns as regular languages: membership, emptiness and an example. A pattern outside of the regular languages
- * (references to groups), with lookaround that is not at the edges of the text, or with an automaton above the bounds, has
- * no language here.
+ * Patterns as regular languages: membership, emptiness and an example. Some patterns have no language here: those with
+ * references to groups, with lookaround within the text, or with an automaton above the bounds.
  */
 import { NFA, Words, type CharSet, type DFA } from 'refa'
 import {

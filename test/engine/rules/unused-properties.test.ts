@@ -55,3 +55,35 @@ for (const site of SITES) {
     })
   })
 }
+
+const OTHERS: Readonly<Record<string, Schema>> = {
+  additionalProperties: { additionalProperties: { type: 'string', pattern: 'b$' } },
+  unevaluatedProperties: { unevaluatedProperties: { type: 'string', pattern: 'b$' } },
+  patternProperties: { patternProperties: { '^z$': { type: 'string' }, '^[a-y]': { type: 'string', pattern: 'b$' } } },
+}
+
+/** The levels found between an object whose property is sent and one whose property is not, in the order of the direction. */
+function levelsOfMark(site: Site, others: Schema, isLost: boolean): readonly string[] {
+  const member = { type: 'string', pattern: '^a*$' }
+  const usage = site.direction === 'request' ? 'readOnly' : 'writeOnly'
+  const [sent = '', unsent = ''] = [member, { ...member, [usage]: true }].map((marked) =>
+    JSON.stringify(site.document({ type: 'object', properties: { k: marked }, ...others }, 'application/json')),
+  )
+  const isSentFirst = (site.direction === 'request') === isLost
+  const sides = isSentFirst ? { before: sent, after: unsent } : { before: unsent, after: sent }
+  const result = compare({ id: 'x', type: site.format, ...sides }, {}, sha256Hex)
+  assert.ok(result.ok)
+  return result.value.groups.map(({ level }) => level)
+}
+
+for (const site of SITES.filter(({ format, root }) => format === 'openapi' && !root.includes('parameter'))) {
+  suite(`a property that is sent on one side only, at ${site.root}`, () => {
+    for (const [keyword, others] of Object.entries(OTHERS))
+      test(`is held against ${keyword} on the other`, () => {
+        // A pattern of names describes the property on both sides.
+        const isRefused = keyword !== 'patternProperties'
+        assert.equal(levelsOfMark(site, others, true).includes('breaking'), isRefused)
+        assert.deepEqual([...new Set(levelsOfMark(site, others, false))], ['info'])
+      })
+  })
+}
