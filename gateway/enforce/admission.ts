@@ -17,7 +17,8 @@ import { destinationOf, type InboundConnection } from '../listen/connection.ts'
 import { recordDenial, type EgressRecordDeps } from '../upstream/egress-record.ts'
 import { forward, sentHeadOf } from './forward.ts'
 import { ANYBODY, PROXY_CHALLENGE, proxyCaller, stillCaller } from '../callers/proxy-auth.ts'
-import { runPipeline, type PipelineDeps } from './pipeline.ts'
+import { isOutdated } from './enforcement.ts'
+import { readmission, runPipeline, type PipelineDeps } from './pipeline.ts'
 import { takesEncodedSlashes } from '../protocols/settings.ts'
 import { spellingProblem } from '../routing/path-ambiguity.ts'
 import {
@@ -147,7 +148,7 @@ async function passUnjudged(
   context: RequestContext,
   destination: NamedDestination,
   deps: AdmissionDeps,
-): Promise<Reply | null> {
+): Promise<Admission> {
   const { trafficPath, scheme, authority, target } = destination
   const sibling = context.settings.config.routes.find((route) => namesHost(route, authority.host))
   const origin = originOf(scheme, authority)
@@ -177,8 +178,11 @@ async function passUnjudged(
   }
   const own = ['X-Correlation-ID', correlationId]
   const startedAt = performance.now()
-  const forwarding = { verdicts: [], headers: own, watcher: null, isStanding: false, recogniser: null }
-  const { end, reply } = await forward(context, call, forwarding, deps.pipeline)
+  const maySend = (): boolean => !isOutdated(context.settings, deps.pipeline)
+  const forwarding = { verdicts: [], headers: own, watcher: null, isStanding: false, maySend, recogniser: null }
+  const forwarded = await forward(context, call, forwarding, deps.pipeline)
+  if (forwarded === null) return readmission(context, call)
+  const { end, reply } = forwarded
   deps.logger.debug(
     {
       event: 'proxy.unrouted_forwarded',

@@ -68,7 +68,7 @@ interface RefuseResult extends Reply {
   readonly effect: 'held' | 'stopped' | 'undecided'
 }
 
-/** The client disconnected while the call was pending: there is nobody to answer. */
+/** The client disconnected, or cancelled the call, before its rows were written: there is nobody to answer. */
 interface DisconnectedResult {
   readonly kind: 'gone'
 }
@@ -116,7 +116,8 @@ export async function enforceCall(
   if (judgement === 'ended') return { kind: 'readmit' }
   const isHeld = judgement !== null && heldVerdict(judgement) !== null
   const heard = isHeld ? await afterApproval(judgement, waiting, pending) : judgement
-  if (heard === 'gone') {
+  // Nobody waits for it, so it uses up nothing.
+  if (heard === 'gone' || waiting.isGone) {
     call.observation.outcome = 'gone'
     deps.metrics.count('preflight_client_aborts_total', { route })
     return { kind: 'gone' }

@@ -39,6 +39,10 @@ export interface Forwarding {
   readonly headers: readonly string[]
   readonly watcher: AnswerWatcher | null
   readonly isStanding: boolean
+  /** Asked when a connection takes the call. Never rejects. */
+  readonly maySend: () => boolean | Promise<boolean>
+  /** Called when the call is sent. */
+  readonly onSending?: () => void
   /** Renders an error for the client; null: no route is known. */
   readonly recogniser: Pick<Recogniser, 'renderFault'> | null
 }
@@ -62,13 +66,13 @@ interface Forwarded {
   readonly reply: Reply | null
 }
 
-/** Never rejects. */
+/** Null: it may not be sent any more, and was not. Never rejects. */
 export async function forward(
   context: RequestContext,
   call: OutgoingCall,
   forwarding: Forwarding,
   deps: ForwardDeps,
-): Promise<Forwarded> {
+): Promise<Forwarded | null> {
   const body = call.body ?? shortBodyOf(context.request)
   const { observation } = context
   observation.sending()
@@ -82,8 +86,12 @@ export async function forward(
     ownHeaders: forwarding.headers,
     route: call.route,
     watcher: forwarding.watcher,
-    // An unreachable upstream is reported before the client is asked for the body.
-    onSending: body === null && isWaiting(context) ? () => inviteBody(context) : null,
+    maySend: forwarding.maySend,
+    onSending() {
+      forwarding.onSending?.()
+      // An unreachable upstream is reported before the client is asked for the body.
+      if (body === null && isWaiting(context)) inviteBody(context)
+    },
     upgrade: context.upgrade,
     tunnels: deps.tunnels,
     onAnswer: () => observation.answered(),
@@ -91,6 +99,7 @@ export async function forward(
   if (forwarding.isStanding) deps.standing.add(exchange)
   const end = await exchange.done
   if (forwarding.isStanding) deps.standing.delete(exchange)
+  if (end === null) return null
   observation.ended(end)
   const reply = end.fault === null ? null : await reportFault({ context, call, forwarding }, end, deps)
   return { end, reply }

@@ -15,6 +15,8 @@ import { callerOn } from '../callers/proxy-auth.ts'
 import { coversUpgrade, letOn, NO_READING, unjudgedUpgrade } from './refusals.ts'
 import { PendingStream } from '../listen/pending-stream.ts'
 import { enforceCall, isOutdated, type EnforcementDeps, type ForwardResult } from './enforcement.ts'
+import { closeUnsent } from './resource-watches.ts'
+import { sendCheck } from './send-check.ts'
 import type { RouteMatch } from '../routing/target.ts'
 import {
   faultReply,
@@ -67,21 +69,26 @@ export async function runPipeline(
     return await pass(context, call, action, deps)
   }
   const waiting = new ClientWaiting(context, action)
-  let result: Awaited<ReturnType<typeof enforceCall>>
+  const begun = performance.now()
   try {
-    result = await enforceCall({ call, action, settings: context.settings }, waiting, deps)
+    const result = await enforceCall({ call, action, settings: context.settings }, waiting, deps)
+    if (result.kind === 'gone') return null
+    if (result.kind === 'readmit') return readmission(waiting.context, call, waiting.held)
+    if (result.kind === 'halt')
+      return { answer: result.answer, headers: result.headers, pendingStream: waiting.context.pendingStream }
+    // A promise that is awaited costs one turn of the queue; one that is returned costs three.
+    return await forwardJudged(waiting, { call, action, result, begun }, deps)
   } finally {
     waiting.end()
   }
-  if (result.kind === 'gone') return null
-  if (result.kind === 'readmit') return readmission(waiting.context, call, waiting.held)
-  if (result.kind === 'halt')
-    return { answer: result.answer, headers: result.headers, pendingStream: waiting.context.pendingStream }
-  // A promise that is awaited costs one turn of the queue; one that is returned costs three.
-  return await forwardJudged(waiting.context, { call, action, result }, deps)
 }
 
-function readmission({ pendingStream }: RequestContext, { body }: Call, held = neverHeld()): Readmission {
+/** The request is admitted again, with what is known of it. */
+export function readmission(
+  { pendingStream }: RequestContext,
+  { body }: Pick<Call, 'body'>,
+  held = neverHeld(),
+): Readmission {
   return { kept: { body, held, ...(pendingStream !== undefined && { pendingStream }) } }
 }
 
@@ -244,7 +251,7 @@ async function pass(
   call: Call,
   action: Extract<Action, { readonly kind: 'pass' }>,
   deps: PipelineDeps,
-): Promise<Reply | null> {
+): Promise<Reply | Readmission | null> {
   context.observation.outcome = 'passed'
   deps.metrics.count('preflight_calls_total', { route: call.route.name, outcome: 'passed' })
   const forwarding: Forwarding = {
@@ -252,24 +259,28 @@ async function pass(
     headers: ['X-Correlation-ID', call.correlationId],
     watcher: action.watch(null),
     isStanding: action.isStanding,
+    maySend: () => !isOutdated(context.settings, deps),
     recogniser: deps.recognisers[call.route.protocol],
   }
-  const { reply } = await forward(context, call, forwarding, deps)
-  return reply
+  const forwarded = await forward(context, call, forwarding, deps)
+  return forwarded === null ? readmission(context, call, context.held) : forwarded.reply
 }
 
 interface AllowedCall {
   readonly call: Call
   readonly action: JudgedAction
   readonly result: ForwardResult
+  /** When its judgement began, as `performance.now()`. */
+  readonly begun: number
 }
 
-/** Forwards an allowed call, then observes it. */
+/** Forwards an allowed call, then observes it. Until a connection takes it, the client can cancel it. */
 async function forwardJudged(
-  context: RequestContext,
-  { call, action, result }: AllowedCall,
+  waiting: ClientWaiting,
+  { call, action, result, begun }: AllowedCall,
   deps: PipelineDeps,
-): Promise<Reply | null> {
+): Promise<Reply | Readmission | null> {
+  const { context } = waiting
   const { headers, watches, verdicts } = result
   const watcher = action.watch(result)
   const forwarding: Forwarding = {
@@ -277,9 +288,16 @@ async function forwardJudged(
     headers,
     watcher,
     isStanding: false,
+    maySend: sendCheck({ call, action, settings: context.settings, result, begun }, deps),
+    onSending: () => waiting.end(),
     recogniser: deps.recognisers[call.route.protocol],
   }
-  const { end, reply } = await forward(context, call, forwarding, deps)
+  const forwarded = await forward(context, call, forwarding, deps)
+  if (forwarded === null) {
+    await closeUnsent(watches)
+    return readmission(context, call, waiting.held)
+  }
+  const { end, reply } = forwarded
   if (watches.length === 0) return reply
   const observe = async (): Promise<void> => {
     for (const { resource, watch } of watches) await watch.finish(resultFor(resource, end, watcher))
@@ -348,7 +366,7 @@ class ClientWaiting implements PendingWait {
     this.#pendingStream?.sign()
   }
 
-  /** The call is forwarded or answered: from then on a cancellation is for the server. */
+  /** The call is sent or answered: from then on a cancellation is for the server. */
   end(): void {
     this.#stopListening?.()
   }

@@ -17,7 +17,8 @@ import { ANYBODY, callerOn } from '../callers/proxy-auth.ts'
 import { resultFor } from '../enforce/pipeline.ts'
 import type { Pipeline } from '../enforce/pipeline-setup.ts'
 import { coversUpgrade, letOn, unjudgedUpgrade } from '../enforce/refusals.ts'
-import { enforceCall, isOutdated, MOST_ADMISSIONS, type ForwardResult } from '../enforce/enforcement.ts'
+import { isOutdated, MOST_ADMISSIONS, type ForwardResult } from '../enforce/enforcement.ts'
+import { enforceUnlessCancelled } from './cancellable-check.ts'
 import { OTHER_PATH_FIELDS } from '../routing/field-name.ts'
 import { spellingProblem } from '../routing/path-ambiguity.ts'
 import {
@@ -296,13 +297,16 @@ async function answerCall(
     return allowed(call, { verdicts: [], headers }, answerReader(action, null))
   }
   const checkedAction = authzRequest.needsStatus ? withStatus(action) : action
-  const result = await enforceCall({ call, action: checkedAction, settings }, waiting, pipeline)
+  const result = await enforceUnlessCancelled({ call, action: checkedAction, settings }, waiting, pipeline)
+  if (result === 'cancelled') return deniedCheck('PREFLIGHT_UNDECIDED', CANCELLED, call.correlationId)
   if (result.kind === 'gone') return { kind: 'gone' }
   if (result.kind === 'readmit') return 'readmit'
   if (result.kind === 'go') return allowed(call, result, answerReader(action, result))
   const { answer, headers: own } = result
   return { kind: 'deny', answer, headers: own }
 }
+
+const CANCELLED = 'The client has cancelled this call.'
 
 /**
  * The fields with those by which the body is framed. A check may leave out the body, its length (HTTP/2), or both. Recognisers
@@ -335,6 +339,7 @@ function withStatus(action: JudgedAction): JudgedAction {
     gather: () => action.gather(),
     confirm: () => action.confirm?.() ?? true,
     watch: (permit) => action.watch(permit),
+    onCancelled: (listener) => action.onCancelled?.(listener) ?? (() => {}),
     refuse(refusal) {
       const answer = action.refuse(refusal)
       return answer.status < 400 ? httpRefusal(refusal) : answer

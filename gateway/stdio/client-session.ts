@@ -7,9 +7,9 @@ import type { Dispatcher } from 'undici'
 import { recordIn } from '../json/unchecked-json.ts'
 import type { UndiciPoolType } from '../network/undici.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { isEventStream, newPlace, readEvents, type StreamPlace } from '../protocols/mcp/event-stream.ts'
 import { encodedName } from '../protocols/mcp/name-header.ts'
 import { isSeveralLines } from './lines.ts'
-import { newPlace, readEvents, type StreamPlace } from './event-stream.ts'
 import { failureOf, readReceived, readSent, type IdText, type SentMessage } from './messages.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { CLIENT_FIELD, WRAPPER_FIELD } from './server-bridge.ts'
@@ -134,7 +134,7 @@ export class ClientSession {
     const begun = answer.headers['mcp-session-id']
     if (typeof begun === 'string' && message.requests.some(({ method }) => method === 'initialize'))
       this.#session = begun
-    if (String(answer.headers['content-type'] ?? '').startsWith('text/event-stream')) {
+    if (isEventStream(answer.headers)) {
       await this.#readStream(answer.body, post)
     } else {
       const text = await answer.body.text()
@@ -147,7 +147,7 @@ export class ClientSession {
   async #readStream(body: AsyncIterable<Buffer>, { waiting, taking }: RunningPost): Promise<void> {
     const place = newPlace()
     const take = (text: string): Promise<void> => this.#deliver(text, waiting)
-    await readEvents(body, take, place)
+    await readEvents(body, { place, take })
     const signal = AbortSignal.any([taking.signal, this.#closing.signal])
     for (let count = 0, last: string | null = null; waiting.size > 0 && count < MAX_RESUMPTIONS; count += 1) {
       if (place.lastEvent === null) return
@@ -156,7 +156,7 @@ export class ClientSession {
       await sleep(Math.max(place.pauseMs, RETRY_MS), undefined, { signal })
       const answer = await this.#events(place, signal)
       if (answer.statusCode !== 200) return await answer.body.dump()
-      await readEvents(answer.body, take, place)
+      await readEvents(answer.body, { place, take })
     }
   }
 
@@ -244,7 +244,7 @@ export class ClientSession {
         if (answer.statusCode === 405 || answer.statusCode === 404) return await answer.body.dump()
         if (answer.statusCode === 200) pause = RETRY_MS
         else place.lastEvent = null
-        await readEvents(answer.body, (text) => this.#deliver(text, new Set()), place)
+        await readEvents(answer.body, { place, take: (text) => this.#deliver(text, new Set()) })
       } catch {
         // The gateway reloads, or the client disconnected.
       }

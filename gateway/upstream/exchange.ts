@@ -44,8 +44,13 @@ interface ExchangeOptions {
   /** The route of the call: the answer must not lead to its upstream directly. */
   readonly route: ServedRoute
   readonly watcher: AnswerWatcher | null
-  /** Called when a connection takes the request. */
-  readonly onSending: (() => void) | null
+  /**
+   * Asked when a connection takes the request, which may have waited for one. Not synchronous: the request waits for the
+   * answer, without a byte sent. Never rejects.
+   */
+  readonly maySend: () => boolean | Promise<boolean>
+  /** Called when the request is sent on a connection. */
+  readonly onSending: () => void
   /** Called with the head of the answer; informational ones do not count. */
   readonly onAnswer: () => void
   /** The switch to another protocol that the request asks for. */
@@ -54,8 +59,8 @@ interface ExchangeOptions {
 }
 
 export interface UpstreamExchange {
-  /** Never rejects. */
-  readonly done: Promise<ExchangeEnd>
+  /** Null: the request may not be sent any more, and nothing was. Never rejects. */
+  readonly done: Promise<ExchangeEnd | null>
   /** Closes both sides. */
   abort(): void
 }
@@ -68,13 +73,16 @@ export function startExchange(options: ExchangeOptions): UpstreamExchange {
 
 class ClientAbort extends Error {}
 
+/** Takes the request back from a connection, which stays open for the next one: an abort would close it. */
+class NotSentYet extends Error {}
+
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
-  readonly done: Promise<ExchangeEnd>
+  readonly done: Promise<ExchangeEnd | null>
   readonly #options: ExchangeOptions
   readonly #startedAt = performance.now()
-  #resolve: (end: ExchangeEnd) => void = () => {}
+  #resolve: (end: ExchangeEnd | null) => void = () => {}
   #controller: Dispatcher.DispatchController | null = null
   #upload: PassThrough | null = null
   #isClientGone = false
@@ -126,8 +134,25 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#isClientGone) controller.abort(new ClientAbort('The client disconnected.'))
-    else this.#options.onSending?.()
+    if (this.#isClientGone) return controller.abort(new ClientAbort('The client disconnected.'))
+    const allowed = this.#options.maySend()
+    if (allowed === true) {
+      this.#startUpload()
+      return this.#options.onSending()
+    }
+    void this.#sendIf(allowed)
+    throw new NotSentYet()
+  }
+
+  /** The client may disconnect meanwhile. */
+  async #sendIf(allowed: false | Promise<boolean>): Promise<void> {
+    this.#controller = null
+    const isAllowed = await allowed
+    if (this.#isEnded) return
+    if (isAllowed) return this.#send()
+    this.#isEnded = true
+    this.#options.response.off('close', this.#onClientClose)
+    this.#resolve(null)
   }
 
   /** From here on the connection belongs to a tunnel, and this exchange ends with it. */
@@ -218,6 +243,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (error instanceof NotSentYet) return
     if (this.#isClientGone) this.#end('CLIENT_ABORT', error)
     else if (this.#mayTryAgain(error)) {
       this.#hasTriedAgain = true
@@ -257,7 +283,8 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   }
 
   /**
-   * Streams through a copy: undici destroys a body that it no longer needs, and must not destroy the client's socket.
+   * Streams through a copy: undici destroys a body that it no longer needs, and must not destroy the client's socket. The
+   * copy is empty until the request is sent: one that is not sent keeps its body.
    */
   #requestBody(): Buffer | PassThrough | null {
     const { body, request } = this.#options
@@ -268,13 +295,20 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     if (request.headers['content-length'] === undefined && request.headers['transfer-encoding'] === undefined)
       return null
     this.#upload = new PassThrough()
-    this.#upload.on('error', () => request.unpipe())
-    this.#upload.on('close', () => request.unpipe().resume())
+    this.#upload.on('error', () => {})
+    return this.#upload
+  }
+
+  #startUpload(): void {
+    const { request } = this.#options
+    const upload = this.#upload
+    if (upload === null) return
+    upload.on('error', () => request.unpipe())
+    upload.on('close', () => request.unpipe().resume())
     request.on('data', (chunk: Buffer) => {
       this.#sentBytes += chunk.length
     })
-    request.pipe(this.#upload)
-    return this.#upload
+    request.pipe(upload)
   }
 
   #end(fault: ExchangeFault, cause: Error | null): void {

@@ -23,9 +23,9 @@ interface Http2ExchangeOptions extends Http2Timeouts {
   readonly onStream: (stream: ClientHttp2Stream) => void
 }
 
-/** Always calls `handler`, whatever happens. */
+/** Always calls `handler`, whatever happens. @param session connected, or the reason why it is not */
 export function startHttp2Exchange(
-  session: ClientHttp2Session,
+  session: ClientHttp2Session | Error,
   request: SentRequest,
   handler: Dispatcher.DispatchHandler,
   options: Http2ExchangeOptions,
@@ -79,11 +79,13 @@ class Http2Exchange implements Dispatcher.DispatchController {
     this.#fail(reason)
   }
 
-  start(session: ClientHttp2Session): void {
-    this.#handler.onRequestStart?.(this, null)
-    if (this.aborted) return
+  start(session: ClientHttp2Session | Error): void {
+    if (session instanceof Error) return this.#fail(session)
     const { body } = this.#request
     try {
+      // What it throws ends the exchange, as with undici.
+      this.#handler.onRequestStart?.(this, null)
+      if (this.aborted) return
       this.#stream = session.request(this.#fields(), { endStream: body === null })
     } catch (error) {
       // A field that HTTP/2 cannot carry, or a connection that has just been closed.

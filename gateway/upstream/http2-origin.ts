@@ -36,6 +36,8 @@ const ASSUMED_STREAMS = 100
 interface UpstreamSession {
   readonly session: ClientHttp2Session
   streams: number
+  /** Requests until it is connected. */
+  waiting: number
   /** As the upstream states it; before its settings arrive, what clients may assume (RFC 9113 §6.5.2). */
   mostStreams: number
   hasServed: boolean
@@ -51,6 +53,7 @@ export function createHttp2Origin(origin: string, options: Http2OriginOptions): 
     const known: UpstreamSession = {
       session,
       streams: 0,
+      waiting: 0,
       mostStreams: ASSUMED_STREAMS,
       hasServed: false,
       isLeaving: false,
@@ -68,22 +71,26 @@ export function createHttp2Origin(origin: string, options: Http2OriginOptions): 
   return {
     dispatch(request, handler) {
       const known = [...sessions].find(hasRoom) ?? open()
-      startHttp2Exchange(known.session, request, handler, {
-        ...options,
-        hasServed: known.hasServed,
-        onServed: () => {
-          known.hasServed = true
-        },
-        onStream(stream) {
-          known.streams += 1
-          stream.once('close', () => {
-            known.streams -= 1
-          })
-        },
+      known.waiting += 1
+      whenConnected(known.session, (session) => {
+        known.waiting -= 1
+        startHttp2Exchange(session, request, handler, {
+          ...options,
+          hasServed: known.hasServed,
+          onServed: () => {
+            known.hasServed = true
+          },
+          onStream(stream) {
+            known.streams += 1
+            stream.once('close', () => {
+              known.streams -= 1
+            })
+          },
+        })
       })
     },
     close() {
-      for (const { session } of sessions) session.close()
+      for (const { session } of sessions) whenConnected(session, () => session.close())
     },
     destroy() {
       for (const { session } of sessions) session.destroy()
@@ -95,8 +102,28 @@ export function createHttp2Origin(origin: string, options: Http2OriginOptions): 
  * A stream past the limit would wait until another one ends. A client with answers that do not end would stop all others,
  * and what waits would be sent long after its judgement.
  */
-function hasRoom({ session, streams, mostStreams, isLeaving }: UpstreamSession): boolean {
-  return !isLeaving && !session.closed && !session.destroyed && streams < mostStreams
+function hasRoom({ session, streams, waiting, mostStreams, isLeaving }: UpstreamSession): boolean {
+  return !isLeaving && !session.closed && !session.destroyed && streams + waiting < mostStreams
+}
+
+/**
+ * A request that is given to a session before would be sent when it is connected, whatever has changed by then. Called immediately
+ * for a session that is connected.
+ */
+function whenConnected(session: ClientHttp2Session, start: (session: ClientHttp2Session | Error) => void): void {
+  if (!session.connecting) return start(session)
+  let cause: Error | null = null
+  const onError = (error: Error): void => {
+    cause = error
+  }
+  const onClose = (): void => start(cause ?? codedError('ECONNRESET', 'the connection was closed before it was used'))
+  session.once('error', onError)
+  session.once('close', onClose)
+  session.once('connect', () => {
+    session.off('error', onError)
+    session.off('close', onClose)
+    start(session)
+  })
 }
 
 function openHttp2Session(origin: string, { connectMs, ca, lookup }: Http2OriginOptions): ClientHttp2Session {

@@ -2,8 +2,8 @@
 import { grpcClient } from './grpc-client.ts'
 
 export interface GrpcAsker {
-  /** @param http members of AttributeContext.HttpRequest */
-  readonly check: (http: object) => Promise<unknown>
+  /** @param http members of AttributeContext.HttpRequest @param signal cancels the check */
+  readonly check: (http: object, signal?: AbortSignal) => Promise<unknown>
   readonly close: () => void
 }
 
@@ -11,7 +11,7 @@ export interface GrpcAsker {
 export function grpcAsker(address: string): GrpcAsker {
   const client = grpcClient('ext-authz.proto', 'envoy.service.auth.v3.Authorization', address)
   return {
-    check: (http) => client.call('Check', { attributes: { request: { http } } }),
+    check: (http, signal) => client.call('Check', { attributes: { request: { http } } }, signal),
     close: () => client.close(),
   }
 }

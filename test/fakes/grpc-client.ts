@@ -4,8 +4,8 @@ import { credentials, loadPackageDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 
 export interface GrpcClient {
-  /** One message in, one out. Rejects with the status of the server. */
-  call(method: string, message: object): Promise<unknown>
+  /** One message in, one out. Rejects with the status of the server. @param signal cancels the call */
+  call(method: string, message: object, signal?: AbortSignal): Promise<unknown>
   /** Begins a call in which both sides send messages. */
   stream(method: string): unknown
   close(): void
@@ -25,12 +25,13 @@ export function grpcClient(proto: string, service: string, address: string): Grp
     return (...values) => Reflect.apply(found, client, values)
   }
   return {
-    call: (name, message) =>
+    call: (name, message, signal) =>
       new Promise((resolve, reject) => {
-        method(name)(message, (error: Error | null, answer: unknown) => {
+        const call = method(name)(message, (error: Error | null, answer: unknown) => {
           if (error === null) resolve(answer)
           else reject(error)
         })
+        signal?.addEventListener('abort', () => Object(call).cancel())
       }),
     stream: (name) => method(name)(),
     close: () => void method('close')(),

@@ -2,27 +2,19 @@
  * The reply to one of the gateway's own requests, out of a JSON body or an event stream, which is left as soon as it has come. Long
  * numbers in it keep their digits when they are written again.
  */
-import { createParser } from 'eventsource-parser'
 import type { Dispatcher } from 'undici'
-import { errors } from '../../network/undici.ts'
 import { isJsonObject, readStrictJsonText, type JsonObject } from '../../json/strict-json.ts'
 import { withWrittenNumbers } from '../../json/written-numbers.ts'
-import { isEventStream } from './event-stream.ts'
+import { isEventStream, newPlace, readEvents } from './event-stream.ts'
 
 /** Of all parts of the answer. */
 const MAX_BYTES = 16 * 1024 * 1024
-/** Before a stream is resumed, unless the server names another time. */
-const RESUME_AFTER_MS = 1000
-/** No listing waits that long, and a timer of Node.js cannot wait for any time that a server may name. */
-const LONGEST_PAUSE_MS = 3_600_000
 
 export class ReplyReader {
   readonly #id: string
+  readonly #place = newPlace()
   #reply: JsonObject | null = null
-  #lastEvent: string | null = null
   #size = 0
-  /** Milliseconds before the stream is resumed. */
-  pauseMs = RESUME_AFTER_MS
 
   constructor(id: string) {
     this.#id = id
@@ -36,45 +28,37 @@ export class ReplyReader {
 
   /** Id of the event after which the stream goes on; null: the reply is there, or the stream cannot be resumed. */
   get lastEvent(): string | null {
-    return this.#reply === null ? this.#lastEvent : null
+    return this.#reply === null ? this.#place.lastEvent : null
+  }
+
+  /** Milliseconds before the stream is resumed. */
+  get pauseMs(): number {
+    return this.#place.pauseMs
   }
 
   /** Rejects when the answer has no single reading, is too long, or breaks off and cannot be resumed. */
   async read(answer: Dispatcher.ResponseData): Promise<void> {
-    if (!isEventStream(answer.headers)) return this.#readBody(answer.body)
-    const parser = createParser({
-      onEvent: ({ id, data }) => {
-        if (id !== undefined) this.#lastEvent = id === '' ? null : id
-        // MCP 2025-11-25, Streamable HTTP: a server may prime a stream with an event that has an id and no data.
-        if (data !== '') this.#take(data)
-      },
-      onRetry: (pauseMs) => {
-        this.pauseMs = Math.min(pauseMs, LONGEST_PAUSE_MS)
-      },
+    const body = this.#bounded(answer.body)
+    if (!isEventStream(answer.headers)) return this.#readBody(body)
+    await readEvents(body, {
+      place: this.#place,
+      take: (data) => this.#take(data),
+      isDone: () => this.#reply !== null,
     })
-    try {
-      for await (const part of this.#parts(answer.body)) {
-        parser.feed(part)
-        if (this.#reply !== null) return
-      }
-    } catch (error) {
-      // The connection broke: what follows is asked for.
-      if (!(error instanceof errors.UndiciError) || this.lastEvent === null) throw error
-    }
   }
 
-  async #readBody(body: Dispatcher.ResponseData['body']): Promise<void> {
+  async #readBody(body: AsyncIterable<Buffer>): Promise<void> {
     let text = ''
-    for await (const part of this.#parts(body)) text += part
+    const decoder = new TextDecoder('utf-8', { fatal: true })
+    for await (const chunk of body) text += decoder.decode(chunk, { stream: true })
     this.#take(text)
   }
 
-  async *#parts(body: Dispatcher.ResponseData['body']): AsyncGenerator<string, void> {
-    const decoder = new TextDecoder('utf-8', { fatal: true })
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+  async *#bounded(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+    for await (const chunk of body) {
       this.#size += chunk.length
       if (this.#size > MAX_BYTES) throw new Error('its answer is too long')
-      yield decoder.decode(chunk, { stream: true })
+      yield chunk
     }
   }
 

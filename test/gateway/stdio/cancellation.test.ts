@@ -33,6 +33,7 @@ async function scene(t: TestContext, settings: object) {
   const received = async (): Promise<readonly string[]> => {
     count += 1
     const answer = await client.ask(`received-${count}`, 'tools/call', { name: 'received', arguments: {} })
+    assert.notEqual(at(answer, 'result', 'isError'), true, JSON.stringify(answer))
     const lines = listAt(JSON.parse(textAt(answer, 'result', 'content', 0, 'text')))
     return lines.flatMap((line) => events(JSON.parse(String(line))))
   }
