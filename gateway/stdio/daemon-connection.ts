@@ -28,7 +28,15 @@ export async function connectDaemon({ home, start }: DaemonConnectionOptions): P
     const fault = faultSince(home, startedAt)
     if (fault !== null) throw new Error(fault)
     if (Date.now() - startedAt > PATIENCE_MS) throw new Error(`the daemon does not answer; its log is ${home.log}`)
-    if (mayStart(home)) start()
+    if (mayStart(home)) {
+      // The daemon removes the file after it listens: it may have done so since the last look.
+      const late = await tryConnect(home.socket)
+      if (late !== null) {
+        rmSync(home.starting, { force: true })
+        return late
+      }
+      start()
+    }
     await sleep(RETRY_MS)
   }
 }

@@ -13,6 +13,7 @@ import { ClientSession } from './client-session.ts'
 import { FRAME, FrameReader, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
 import { makeHome, type DeskHome, hubOf } from './home.ts'
 import { openServerBridge, type AttachedServer, type ServerBridge } from './server-bridge.ts'
+import { holdServingLock } from '../store/sqlite/serving-lock.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { keepServer, writeDeskConfig, nameProblem } from './server-list.ts'
 
@@ -53,30 +54,38 @@ const REST_MS = 2000
 /** Between two looks at the settings of the user. Editors replace files: only polling sees that. */
 const WATCH_MS = 1000
 
-/** Rejects when the configuration cannot be used, or another daemon serves this user. */
+/**
+ * Rejects when the configuration cannot be used, and with the code HELD_ELSEWHERE when another daemon serves this user. That one
+ * reads the same configuration, so nothing is written before the lock is held.
+ */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home } = options
   makeHome(home)
+  const lock = holdServingLock(home.lock)
   const bridge = await openServerBridge()
   try {
     writeDeskConfig(home, bridge.address)
     const environment = Object.fromEntries(TAKEN_OVER.map((name) => [name, options.environment[name]]))
     const gateway = await options.startGateway(home.config, environment)
-    const running = new RunningDaemon(options, gateway, bridge)
+    const running = new RunningDaemon(options, gateway, bridge, lock)
     await running.listen()
     void gateway.warmUp().then(() => running.rest())
     return running
   } catch (error) {
     await bridge.close()
+    lock.close()
     throw error
   }
 }
+
+type ServingLock = ReturnType<typeof holdServingLock>
 
 class RunningDaemon implements Daemon {
   readonly ended: Promise<void>
   readonly #options: DaemonOptions
   readonly #gateway: DeskGateway
   readonly #bridge: ServerBridge
+  readonly #lock: ServingLock
   readonly #pool: UndiciPoolType
   readonly #server: Server
   readonly #connections = new Set<WrapperConnection>()
@@ -87,8 +96,9 @@ class RunningDaemon implements Daemon {
   readonly #settings: string
   readonly #onSettings = (): void => this.reload()
 
-  constructor(options: DaemonOptions, gateway: DeskGateway, bridge: ServerBridge) {
+  constructor(options: DaemonOptions, gateway: DeskGateway, bridge: ServerBridge, lock: ServingLock) {
     this.#options = options
+    this.#lock = lock
     this.#settings = hubOf(options.home)?.settings ?? options.home.settings
     this.#gateway = gateway
     this.#bridge = bridge
@@ -141,6 +151,7 @@ class RunningDaemon implements Daemon {
     await this.#pool.destroy()
     await this.#gateway.close()
     await this.#bridge.close()
+    this.#lock.close()
     this.#resolveEnded()
   }
 

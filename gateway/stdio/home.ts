@@ -21,6 +21,8 @@ export interface DeskHome {
   readonly log: string
   /** The daemon that runs: its process id and version. */
   readonly process: string
+  /** Held by the daemon that runs. */
+  readonly lock: string
   /** Present while a daemon starts. */
   readonly starting: string
   /** Why the last daemon did not start. */
@@ -42,6 +44,7 @@ export function deskHome(environment: Environment): DeskHome {
     servers: join(folder, 'servers.json'),
     log: join(folder, 'daemon.log'),
     process: join(folder, 'daemon.json'),
+    lock: join(folder, 'daemon.lock'),
     starting: join(folder, 'daemon.starting'),
     fault: join(folder, 'daemon.fault'),
     hub: join(folder, 'hub.json'),
