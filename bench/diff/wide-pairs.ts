@@ -88,6 +88,12 @@ const OPENAPI: readonly WidePair[] = [
       ...(side === 1 && map(count, (at) => [`/a/c/b${at}/d`, { get: DONE }])),
     },
   })),
+  openapi('paths that each take calls of every template', (count, side) => ({
+    paths: {
+      ...map(count, (at) => [`/{x${at}}`, { get: DONE }]),
+      ...(side === 1 && map(count, (at) => [`/b${at}`, { get: DONE }])),
+    },
+  })),
   since32(
     posted('parts by position', (count, side) => ({
       requestBody: {
@@ -142,6 +148,12 @@ const OTHERS: readonly WidePair[] = [
       c: { address: 'a', messages: map(count, (at) => [`m${at}`, { payload: { required: [`p${at}${side}`] } }]) },
     },
     operations: { o: { action: 'send', channel: { $ref: '#/channels/c' } } },
+  })),
+  json('operations with all messages of a channel', 'asyncapi', (count, side) => ({
+    asyncapi: '3.0.0',
+    info: { title: 't', version: '1' },
+    channels: { c: { address: 'a', messages: map(count, (at) => [`m${at}`, { payload: { minLength: side } }]) } },
+    operations: map(count, (at) => [`o${at}`, { action: 'send', channel: { $ref: '#/channels/c' } }]),
   })),
   json('definitions with addresses', 'json_schema', (count, side) => ({
     $schema: 'https://json-schema.org/draft/2020-12/schema',

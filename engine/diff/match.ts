@@ -40,6 +40,47 @@ export function matchRest<T>(first: Matched<T>, keyOf: (item: T) => string): Mat
   return { ...second, kept: [...first.kept, ...second.kept] }
 }
 
+/** Items of which there are several alike, with their numbers. */
+export interface MatchedCounts<T> {
+  readonly added: ReadonlyMap<T, number>
+  readonly removed: ReadonlyMap<T, number>
+  /** Each pair once. */
+  readonly kept: readonly (readonly [before: T, after: T])[]
+}
+
+/** As `matchByKey` for lists that hold items several times: as many of them as there are on both sides are matched. */
+export function matchCounts<T>(
+  before: ReadonlyMap<T, number>,
+  after: ReadonlyMap<T, number>,
+  keyOf: (item: T) => string,
+): MatchedCounts<T> {
+  const [removed, added] = [new Map(before), new Map(after)]
+  const kept: (readonly [T, T])[] = []
+  if (before.size === 0 || after.size === 0) return { added, removed, kept }
+  const waiting = Map.groupBy(after.keys(), keyOf)
+  for (const [key, base] of Map.groupBy(before.keys(), keyOf)) {
+    const head = waiting.get(key) ?? []
+    // Lists grow in the loop: an item of which some are left goes to their end.
+    for (let index = 0; index < Math.min(base.length, head.length); index += 1) {
+      const [one, other] = [base[index], head[index]]
+      if (one === undefined || other === undefined) continue
+      const both = Math.min(removed.get(one) ?? 0, added.get(other) ?? 0)
+      kept.push([one, other])
+      if (leaves(removed, one, both)) base.push(one)
+      if (leaves(added, other, both)) head.push(other)
+    }
+  }
+  return { added, removed, kept }
+}
+
+/** Takes so many of an item. Returns whether some are left. */
+function leaves<T>(counts: Map<T, number>, item: T, taken: number): boolean {
+  const left = (counts.get(item) ?? 0) - taken
+  if (left > 0) counts.set(item, left)
+  else counts.delete(item)
+  return left > 0
+}
+
 /** The keys of both sides, each once, in code unit order. */
 export function keysOfBoth(base: Iterable<string>, head: Iterable<string>): readonly string[] {
   return [...new Set([...base, ...head])].sort(byCodeUnit)

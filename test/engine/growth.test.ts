@@ -51,6 +51,17 @@ function messageTraits(count: number, type: string): string {
   })
 }
 
+/** Operations that all have every message of their channel, and are answered with every message of it. */
+function sharedChannel(count: number, type: string): string {
+  const channel = { $ref: '#/channels/c' }
+  return JSON.stringify({
+    asyncapi: '3.0.0',
+    info: { title: 'a', version: '1' },
+    channels: { c: { address: 'a', messages: members(count, (i) => [`m${i}`, { payload: { type } }]) } },
+    operations: members(count, (i) => [`o${i}`, { action: 'send', channel, reply: { channel } }]),
+  })
+}
+
 function scopedServer(count: number, scope: string): string {
   const security = Array.from({ length: count }, (_, i) => ({
     type: 'oauth2',
@@ -110,6 +121,19 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
       const added = paths(n, ownTemplate, (i) => `/a/c/b${i}/d`)
       return [paths(n, ownTemplate), added]
     },
+  ],
+  'added paths, each below every template': [
+    'openapi',
+    4000,
+    (n) => {
+      const templates = (i: number): string => `/{a${i}}`
+      return [paths(n, templates), paths(n, templates, (i) => `/b${i}`)]
+    },
+  ],
+  'operations with all messages of one channel': [
+    'asyncapi',
+    2000,
+    (n) => [sharedChannel(n, 'string'), sharedChannel(n, 'integer')],
   ],
   'added servers': ['openapi', 8000, (n) => [servers(n, 'a'), servers(n, 'b')]],
   'fields that are null in other places than others of their name': [

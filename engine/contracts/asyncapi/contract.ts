@@ -16,9 +16,9 @@ import { withPlainReferences } from '../plain-references.ts'
 import type { Locate } from '../positions.ts'
 import { unreadable, unreadableAt } from '../unreadable.ts'
 import { malformedAsyncApiParts } from './parts.ts'
-import { readMessages, type AsyncMessage, type MessageDefaults } from './messages.ts'
+import { countedMessages, AsyncMessageReader, type AsyncMessage, type MessageCounts } from './messages.ts'
 import { withPayloadDrafts } from './payload-drafts.ts'
-import { partWithTraits, traitOrderOf } from './traits.ts'
+import { partWithTraits, traitOrderOf, type TraitOrder } from './traits.ts'
 
 /** From the view of the application that the document describes. */
 export type AsyncAction = 'send' | 'receive'
@@ -39,7 +39,7 @@ export interface AsyncOperation {
   readonly address: string
   readonly located: Located
   /** The messages of all parts. */
-  readonly messages: readonly AsyncMessage[]
+  readonly messages: MessageCounts
   /** Operations of 3.x with this action and address, by id; 2.x has one. */
   readonly parts: readonly AsyncOperationPart[]
 }
@@ -125,7 +125,10 @@ class AsyncApiReader {
   readonly #documents: OpenApiDocuments
   readonly #locate: Locate
   readonly #root: Located
-  readonly #defaults: MessageDefaults
+  readonly #traits: TraitOrder
+  readonly #messages: AsyncMessageReader
+  /** By the pointer of their channel: any number of operations may have all of them. */
+  readonly #messagesOfChannels = new Map<string, readonly AsyncMessage[]>()
   #serversByContent: ReadonlyMap<unknown, readonly (readonly [string, Located])[]> | null = null
 
   constructor(documents: OpenApiDocuments, version: string, locate: Locate) {
@@ -134,7 +137,8 @@ class AsyncApiReader {
     this.#root = documents.root
     const stated = isRecord(this.#root.value) ? this.#root.value['defaultContentType'] : null
     const contentType = typeof stated === 'string' ? stated : 'application/json'
-    this.#defaults = { contentType, traits: traitOrderOf(version) }
+    this.#traits = traitOrderOf(version)
+    this.#messages = new AsyncMessageReader(documents, { contentType, traits: this.#traits })
   }
 
   /** `publish` means that others publish and the application receives (AsyncAPI 2.6, Channel Item Object). */
@@ -149,9 +153,15 @@ class AsyncApiReader {
       ] as const) {
         const operation = this.#follow(memberOf(channel, member))
         if (operation === null) continue
-        const messages = readMessages(memberOf(operation, 'message'), this.#documents, this.#defaults)
+        const messages = this.#messages.read(memberOf(operation, 'message'))
         const parts = [this.#partOf('', operation, null)]
-        operations.set(`${action} ${address}`, { action, address, located: operation, messages, parts })
+        operations.set(`${action} ${address}`, {
+          action,
+          address,
+          located: operation,
+          messages: countedMessages([messages]),
+          parts,
+        })
       }
     }
     return { channels, operations, servers: this.#servers() }
@@ -168,7 +178,7 @@ class AsyncApiReader {
       channels.set(key, this.#channel(key, channel))
       addresses.set(channel.value, key)
     }
-    const operations = new Map<string, AsyncOperation>()
+    const sameActions = new Map<string, SameAction>()
     for (const [id, operation] of this.#inOrder('operations')) {
       const action = memberOf(operation, 'action')?.value
       if (action !== 'send' && action !== 'receive') {
@@ -184,15 +194,19 @@ class AsyncApiReader {
       const key = `${action} ${address}`
       const part = this.#partOf(id, operation, this.#replyOf(operation, addresses))
       const messages = this.#messagesOf(operation, channel)
-      const known = operations.get(key)
-      operations.set(key, {
-        action,
-        address,
-        located: known?.located ?? operation,
-        messages: known === undefined ? messages : [...known.messages, ...messages],
-        parts: [...(known?.parts ?? []), part],
-      })
+      const known = sameActions.get(key)
+      if (known === undefined)
+        sameActions.set(key, { action, address, located: operation, lists: [messages], parts: [part] })
+      else {
+        known.lists.push(messages)
+        known.parts.push(part)
+      }
     }
+    const operations = new Map(
+      [...sameActions].map(
+        ([key, { lists, ...operation }]) => [key, { ...operation, messages: countedMessages(lists) }] as const,
+      ),
+    )
     return { channels, operations, servers: this.#servers() }
   }
 
@@ -223,8 +237,17 @@ class AsyncApiReader {
   /** The messages that an operation names, or all of its channel (AsyncAPI 3.0, Operation Object). */
   #messagesOf(owner: Located, channel: Located | null): readonly AsyncMessage[] {
     const named = memberOf(owner, 'messages')
-    const held = named ?? (channel === null ? null : memberOf(channel, 'messages'))
-    return readMessages(held, this.#documents, this.#defaults)
+    if (named !== null) return this.#messages.read(named)
+    return channel === null ? [] : this.#messagesOfChannel(channel)
+  }
+
+  #messagesOfChannel(channel: Located): readonly AsyncMessage[] {
+    const pointer = pointerOf(channel.at, channel.document)
+    const known = this.#messagesOfChannels.get(pointer)
+    if (known !== undefined) return known
+    const messages = this.#messages.read(memberOf(channel, 'messages'))
+    this.#messagesOfChannels.set(pointer, messages)
+    return messages
   }
 
   #channel(address: string, channel: Located): AsyncChannel {
@@ -233,7 +256,7 @@ class AsyncApiReader {
       located: channel,
       parameters: memberOf(channel, 'parameters'),
       bindings: this.#part(channel, 'bindings'),
-      messages: readMessages(memberOf(channel, 'messages'), this.#documents, this.#defaults),
+      messages: this.#messagesOfChannel(channel),
       servers: this.#serverNames(memberOf(channel, 'servers')),
     }
   }
@@ -301,7 +324,7 @@ class AsyncApiReader {
 
   /** A member of an operation merged with those of its traits. */
   #ofTraits(operation: Located, member: string): Located | null {
-    return this.#follow(partWithTraits(operation, member, this.#defaults.traits, this.#documents))
+    return this.#follow(partWithTraits(operation, member, this.#traits, this.#documents))
   }
 
   #follow(located: Located | null): Located | null {
@@ -312,6 +335,12 @@ class AsyncApiReader {
     const pointer = pointerOf(at)
     this.fault ??= unreadable(`as AsyncAPI: ${what}`, { pointer, position: this.#locate(pointer) })
   }
+}
+
+/** Operations with one action and address, with the messages of each. */
+interface SameAction extends Pick<AsyncOperation, 'action' | 'address' | 'located'> {
+  readonly lists: (readonly AsyncMessage[])[]
+  readonly parts: AsyncOperationPart[]
 }
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i

@@ -1,5 +1,5 @@
 /** The messages of an AsyncAPI operation or channel, in any notation: one, `oneOf`, a list, or by name. */
-import { isRecord, locatedItems, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { OpenApiDocuments } from '../documents.ts'
 import { statedDraft } from './payload-drafts.ts'
 import { partWithTraits, type TraitOrder } from './traits.ts'
@@ -19,23 +19,48 @@ export interface AsyncMessage {
   readonly bindings: Located | null
 }
 
+/** Messages, with the number of operations that have each of them. */
+export type MessageCounts = ReadonlyMap<AsyncMessage, number>
+
+/** Lists that many operations share are counted as one. */
+export function countedMessages(lists: readonly (readonly AsyncMessage[])[]): MessageCounts {
+  const counts = new Map<AsyncMessage, number>()
+  for (const [list, { length }] of Map.groupBy(lists, (list) => list))
+    for (const message of list) counts.set(message, (counts.get(message) ?? 0) + length)
+  return counts
+}
+
 /** Defaults for all messages of a document. */
 export interface MessageDefaults {
   readonly contentType: string
   readonly traits: TraitOrder
 }
 
-/** Messages in the order of the document, each with its traits. */
-export function readMessages(
-  held: Located | null,
-  documents: OpenApiDocuments,
-  defaults: MessageDefaults,
-): readonly AsyncMessage[] {
-  return messageEntries(held, documents).flatMap(([key, entry]) => {
-    const located = documents.follow(entry)
-    if (located === null || !isRecord(located.value)) return []
-    return [asyncMessage(key, located, documents, defaults)]
-  })
+/** Reads the messages of one document. Many operations may have one message: it is read once. */
+export class AsyncMessageReader {
+  readonly #documents: OpenApiDocuments
+  readonly #defaults: MessageDefaults
+  readonly #known = new Map<string, AsyncMessage>()
+
+  constructor(documents: OpenApiDocuments, defaults: MessageDefaults) {
+    this.#documents = documents
+    this.#defaults = defaults
+  }
+
+  /** In the order of the document, each with its traits. */
+  read(held: Located | null): readonly AsyncMessage[] {
+    return messageEntries(held, this.#documents).flatMap(([key, entry]) => {
+      const located = this.#documents.follow(entry)
+      return located === null || !isRecord(located.value) ? [] : [this.#messageAt(key, located)]
+    })
+  }
+
+  #messageAt(key: string, located: Located): AsyncMessage {
+    const place = `${pointerOf(located.at, located.document)} ${key}`
+    const message = this.#known.get(place) ?? asyncMessage(key, located, this.#documents, this.#defaults)
+    this.#known.set(place, message)
+    return message
+  }
 }
 
 function messageEntries(held: Located | null, documents: OpenApiDocuments): readonly (readonly [string, Located])[] {

@@ -12,7 +12,7 @@ import {
   type AsyncOperationPart,
   type AsyncReply,
 } from '../../contracts/asyncapi/contract.ts'
-import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
+import { countedMessages, type AsyncMessage } from '../../contracts/asyncapi/messages.ts'
 import { NO_FILES, OpenApiDocuments } from '../../contracts/documents.ts'
 import { danglingReferences, sortedReferences, unresolvedIn } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
@@ -21,6 +21,7 @@ import { ASYNCAPI_RULES, type AsyncApiRuleId } from '../../rules/asyncapi/rows.t
 import { Report } from '../../rules/judging/report.ts'
 import { judgeById } from '../../rules/row.ts'
 import { SchemaComparison } from '../../schema/comparison/comparison.ts'
+import { Pairs } from '../../schema/inclusion/pair-map.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, recordOf, ROOT, stepInto, type JsonRecord } from '../../schema/located.ts'
 import { contractWalk } from '../contract-walk.ts'
@@ -141,18 +142,19 @@ function compareUnusedMessages(
   const used = ACTIONS.map((action) => walk.head.operations.has(`${action} ${address}`))
   for (const [index, action] of ACTIONS.entries()) {
     if (used[index] !== true && used.includes(true)) continue
-    compareMessages(walk, { action, where: `channel ${address}` }, base, head)
+    compareMessages(walk, { action, where: `channel ${address}` }, countedMessages([base]), countedMessages([head]))
   }
 }
 
 type IsUnused = (message: AsyncMessage) => boolean
 
 function isUnusedIn({ operations }: AsyncApi): IsUnused {
-  const used = new Set(
-    [...operations.values()]
-      .flatMap(({ messages, parts }) => [...messages, ...parts.flatMap(({ reply }) => reply?.messages ?? [])])
-      .map(({ located }) => located.value),
+  const replies = new Set(
+    [...operations.values()].flatMap(({ parts }) => parts.map(({ reply }) => reply?.messages ?? [])),
   )
+  const used = new Set<unknown>()
+  for (const messages of [...[...operations.values()].map(({ messages }) => messages.keys()), ...replies])
+    for (const { located } of messages) used.add(located.value)
   return ({ located }) => !used.has(located.value)
 }
 
@@ -261,11 +263,17 @@ function compareAsyncOperation(
   const where = `${action} ${address}`
   const operation = walkInto(walk, { where, endpoint: where })
   compareMessages(operation, { action, where }, before.messages, after.messages)
+  const replies = new Pairs<unknown, true>()
   for (const [base, head] of matchedParts(before.parts, after.parts)) {
     const bindings = { before: base.bindings, after: head.bindings, of: where, action, endpoint: where }
     compareBindings(operation, bindings)
     compareAsyncSecurity(operation, base, head, where)
     compareReply(operation, after, base, head)
+    const [replied, replying] = [base.reply?.messages, head.reply?.messages]
+    // Many operations may be answered with all messages of one channel.
+    if (replied === undefined || replying === undefined || replies.get(replied, replying) === true) continue
+    replies.set(replied, replying, true)
+    compareReplyMessages(operation, after, replied, replying)
   }
 }
 
@@ -291,18 +299,31 @@ function compareReply(
   before: AsyncOperationPart,
   after: AsyncOperationPart,
 ): void {
-  const where = `reply to ${operation.action} ${operation.address}`
+  const where = replyPlace(operation)
   if (before.reply !== null && after.reply !== null) {
-    const action = operation.action === 'send' ? 'receive' : 'send'
-    const reply = walkInto(walk, { where })
-    compareReplyPlace(reply, before.reply, after.reply, where)
-    compareMessages(reply, { action, where }, before.reply.messages, after.reply.messages)
+    compareReplyPlace(walkInto(walk, { where }), before.reply, after.reply, where)
   } else if (before.reply !== null) {
     walk.add({ rule: 'asyncapi-reply-removed', subject: where, side: 'base', located: before.reply.located })
   } else if (after.reply !== null) {
     const rule = operation.action === 'send' ? 'asyncapi-reply-expected' : 'asyncapi-reply-added'
     walk.add({ rule, subject: where, side: 'head', located: after.reply.located })
   }
+}
+
+function compareReplyMessages(
+  walk: AsyncWalk,
+  operation: AsyncOperation,
+  before: readonly AsyncMessage[],
+  after: readonly AsyncMessage[],
+): void {
+  const where = replyPlace(operation)
+  const action = operation.action === 'send' ? 'receive' : 'send'
+  const [base, head] = [countedMessages([before]), countedMessages([after])]
+  compareMessages(walkInto(walk, { where }), { action, where }, base, head)
+}
+
+function replyPlace({ action, address }: AsyncOperation): string {
+  return `reply to ${action} ${address}`
 }
 
 /** The reply address: a channel, or an expression on the request. */

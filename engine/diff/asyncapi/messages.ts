@@ -3,12 +3,12 @@
  * Schema families judge payload and headers.
  */
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
-import type { AsyncMessage } from '../../contracts/asyncapi/messages.ts'
+import type { AsyncMessage, MessageCounts } from '../../contracts/asyncapi/messages.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD } from '../../schema/sites.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { canonicalJson } from '../../common/hash.ts'
-import { matchByKey, matchRest } from '../match.ts'
+import { matchCounts } from '../match.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
@@ -36,30 +36,31 @@ interface MessagePlace {
   readonly where: string
 }
 
-export function compareMessages(
-  walk: AsyncWalk,
-  place: MessagePlace,
-  base: readonly AsyncMessage[],
-  head: readonly AsyncMessage[],
-): void {
+export function compareMessages(walk: AsyncWalk, place: MessagePlace, base: MessageCounts, head: MessageCounts): void {
   const { action, where } = place
   const rules = DIRECTIONS[action]
-  const byName = matchByKey(messagesByName(base), messagesByName(head), ({ name }) => name)
+  const byName = matchCounts(messagesByName(base), messagesByName(head), ({ name }) => name)
   // A name is not sent. The only unmatched message on either side, and one with the same content, is the same message.
-  const isOnly = byName.added.length === 1 && byName.removed.length === 1 && byName.kept.length === 0
-  const { added, removed, kept } = matchRest(byName, isOnly ? () => '' : messageContent)
-  for (const { name, located } of removed) {
+  const isOnly = isOne(byName.added) && isOne(byName.removed) && byName.kept.length === 0
+  const { added, removed, kept } = matchCounts(byName.removed, byName.added, isOnly ? () => '' : messageContent)
+  for (const { name, located } of removed.keys()) {
     walk.add({ rule: rules.removed, subject: `${where} ${name}`, name, side: 'base', located, before: name })
   }
-  for (const { name, located } of added) {
+  for (const { name, located } of added.keys()) {
     walk.add({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
   }
-  for (const [before, after] of kept) compareAsyncMessage(walk, place, ...withHeadersInMessage(before, after))
+  for (const [before, after] of [...byName.kept, ...kept])
+    compareAsyncMessage(walk, place, ...withHeadersInMessage(before, after))
 }
 
 /** Of several messages with one content, the order of names decides which is which. */
-function messagesByName(messages: readonly AsyncMessage[]): readonly AsyncMessage[] {
-  return messages.toSorted((one, other) => byCodeUnit(one.name, other.name))
+function messagesByName(messages: MessageCounts): MessageCounts {
+  return new Map([...messages].sort(([one], [other]) => byCodeUnit(one.name, other.name)))
+}
+
+function isOne(messages: MessageCounts): boolean {
+  const [count, ...others] = messages.values()
+  return count === 1 && others.length === 0
 }
 
 /** What is sent, as written. */

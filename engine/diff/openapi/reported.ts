@@ -14,7 +14,7 @@ type OpenApiReport = Report<{ readonly change: OpenApiChange }>
 
 /** Reports a change outside of schemas. */
 export function reportDelta(delta: ContractDelta, report: OpenApiReport): void {
-  const { change, operation, side, located, before, after } = delta
+  const { change, operation, side, located, before, after, further } = delta
   // The names of facts are checked by the compiler. One without a value is absent in its contract.
   const facts = Object.fromEntries(
     Object.entries<unknown>({ ...delta.facts }).map(([name, fact]) => [name, fact ?? null]),
@@ -34,6 +34,12 @@ export function reportDelta(delta: ContractDelta, report: OpenApiReport): void {
       param: change.startsWith('parameter')
         ? `${endpoint ?? ''} ${nameValue(facts['place'])} ${nameValue(facts['name'])}`
         : null,
+    }),
+    ...(further !== undefined && {
+      further: {
+        places: further.places,
+        endpoints: () => Iterator.from(further.endpoints()).map((one) => ({ path: endpointOf(one) ?? '' })),
+      },
     }),
   })
 }

@@ -28,6 +28,8 @@ export interface ContractDelta<Change extends OpenApiChange = OpenApiChange> {
   readonly after: unknown
   /** The changed element, if one change reaches several operations. Absent: the operation and its part. */
   readonly subject?: string
+  /** Places that are only counted, and the operations that the change reaches there. */
+  readonly further?: { readonly places: number; readonly endpoints: () => Iterable<OperationName> }
 }
 
 /** A pair of schemas in use at a place of an operation. */

@@ -1,6 +1,7 @@
 /** Paths that are added beside templated ones: which of them take calls that a template answered, and which cannot. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { FindingGroup } from '../../../engine/model/finding.ts'
 import { compareOpenApi } from '../../../engine/diff/openapi/compare.ts'
 import { sha256 } from '../../conformance/openapi-run.ts'
 
@@ -59,5 +60,40 @@ suite('added paths and templates', () => {
     )
     assert.ok(compared.ok)
     assert.deepEqual([...new Set(compared.value.groups.map(({ level }) => level))], ['info'])
+  })
+
+  /** Templates that differ in the names of their parameters, and added paths that each take the calls of all of them. */
+  function flood(templates: number, added: number): readonly FindingGroup[] {
+    const old = Object.fromEntries(
+      Array.from({ length: templates }, (_, at) => [`/{p${at}}`, itemOf(`/{p${at}}`, TEXT)]),
+    )
+    const more = Object.fromEntries(Array.from({ length: added }, (_, at) => [`/b${at}`, itemOf('', TEXT)]))
+    const [head, turned] = [
+      { ...old, ...more },
+      { ...more, ...Object.fromEntries(Object.entries(old).reverse()) },
+    ].map((paths) => compareOpenApi(contract(old), contract(paths), {}, sha256))
+    assert.ok(head?.ok && turned?.ok)
+    const found = [head, turned].map(({ value }) =>
+      value.groups.map(({ id, unlisted }) => `${id} ${unlisted}`).join('\n'),
+    )
+    assert.ok(found[0] === found[1])
+    return head.value.groups.filter(({ rule }) => rule === 'api-path-shadowed')
+  }
+
+  function placesOf(groups: readonly FindingGroup[]): number {
+    return groups.reduce((sum, { occurrences, unlisted = 0 }) => sum + occurrences.length + unlisted, 0)
+  }
+
+  test('are all counted where one added path takes the calls of many templates', () => {
+    const groups = flood(100, 3)
+    assert.equal(placesOf(groups), 300)
+    assert.equal(groups.length, 60)
+    assert.deepEqual([...new Set(groups.map(({ level }) => level))], ['dangerous'])
+  })
+
+  test('are all counted where they are too many to hold each against each', () => {
+    const groups = flood(300, 300)
+    assert.equal(placesOf(groups), 90_000)
+    assert.equal(groups.length, 6000)
   })
 })
