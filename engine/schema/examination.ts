@@ -33,4 +33,6 @@ export interface Examination extends PairContext {
 export interface SchemaSources {
   readonly before: SchemaSource
   readonly after: SchemaSource
+  /** The move between two versions of OpenAPI, in words. Absent: both sides are of one. */
+  readonly move?: string
 }

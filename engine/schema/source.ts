@@ -33,6 +33,8 @@ export interface ResolvedSchema extends Located {
   readonly value: JsonRecord
   /** The first reference on the way, as written; null for a schema written in place. */
   readonly reference: string | null
+  /** Keywords that are written there and have no effect in the version of the contract. Absent: none, or not asked for. */
+  readonly ignored?: readonly string[]
 }
 
 const NOTHING: JsonRecord = { not: {} }
@@ -66,23 +68,29 @@ export const SILENT_SIBLINGS: ReadonlySet<string> = new Set([
 export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSchema {
   let current = schema
   let reference: string | null = null
+  const ignored: string[] = []
   for (let hops = 0; hops < MAX_CHAIN; hops += 1) {
     const { value } = current
     if (!isRecord(value)) {
       return { value: value === false ? NOTHING : ANYTHING, at: current.at, document: current.document, reference }
     }
     const target = value['$ref']
-    if (typeof target !== 'string')
+    if (typeof target !== 'string') {
+      const effective = own(value, source)
+      if (effective !== value) ignored.push(...meaningfulIn(value).filter((name) => !Object.hasOwn(effective, name)))
       return {
-        value: isNullAlternative(schema, value, source) ? NULL : own(value, source),
+        value: isNullAlternative(schema, value, source) ? NULL : effective,
         at: current.at,
         document: current.document,
         reference,
+        ...(ignored.length > 0 && { ignored }),
       }
+    }
     // Reached through a reference, it is shared: taken for one written in place, a loop would have no end.
     if (source.dialect === 'json-schema' && hasMeaningfulSibling(value)) {
       return { value: own(withSiblings(value, target), source), at: current.at, document: current.document, reference }
     }
+    if (source.isStrict === true) ignored.push(...meaningfulIn(value))
     reference ??= target
     const next = source.resolve(target, current)
     if (next === null) return { value: DANGLING, at: current.at, document: current.document, reference }
@@ -105,6 +113,10 @@ export function hasMeaningfulSibling(schema: JsonRecord, besides: readonly strin
     if (!besides.includes(name) && !SILENT_SIBLINGS.has(name) && !name.startsWith('x-')) return true
   }
   return false
+}
+
+function meaningfulIn(schema: JsonRecord): readonly string[] {
+  return Object.keys(schema).filter((name) => !SILENT_SIBLINGS.has(name) && !name.startsWith('x-'))
 }
 
 /**

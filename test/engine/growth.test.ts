@@ -79,6 +79,10 @@ function ownTemplate(index: number): string {
   return `/a/{id}/b${index}/{x}`
 }
 
+function ofEveryText(index: number): string {
+  return `/{a${index}}`
+}
+
 function componentOf(index: number): string {
   return `#/components/schemas/T${index}`
 }
@@ -125,10 +129,7 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
   'added paths, each below every template': [
     'openapi',
     4000,
-    (n) => {
-      const templates = (i: number): string => `/{a${i}}`
-      return [paths(n, templates), paths(n, templates, (i) => `/b${i}`)]
-    },
+    (n) => [paths(n, ofEveryText), paths(n, ofEveryText, (i) => `/b${i}`)],
   ],
   'operations with all messages of one channel': [
     'asyncapi',

@@ -107,8 +107,11 @@ export function compareOpenApi(
 }
 
 /** The schemas of both sides. Those of two versions are read without keywords that only one of the versions has. */
-function schemaSources({ documents: before }: OpenApiContract, { documents: after }: OpenApiContract): SchemaSources {
-  return before.dialect === after.dialect ? { before, after } : { before: strict(before), after: strict(after) }
+function schemaSources(base: OpenApiContract, head: OpenApiContract): SchemaSources {
+  const { before, after } = { before: base.documents, after: head.documents }
+  if (before.dialect === after.dialect) return { before, after }
+  const move = `from OpenAPI ${base.version} to ${head.version}`
+  return { before: strict(before), after: strict(after), ...(base.version !== '' && head.version !== '' && { move }) }
 }
 
 /** Schemas in a language that the contract states have the keywords of that language. */

@@ -19,7 +19,7 @@ import {
 import type { ContractDelta, Walk } from './walk.ts'
 
 /**
- * Added paths and operations of templates that are held against each other one by one. Beyond them, an added path takes the
+ * Added paths and operations of templates that are compared one by one. Beyond them, an added path takes the
  * calls of every template of its form, whatever values the parameters of the template have.
  */
 const MAX_PAIRS = 50_000

@@ -1,7 +1,12 @@
 /** The findings about a schema in use: each change with its rule and level, then the general findings. */
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Level } from '../../model/finding.ts'
 import type { SchemaPair } from '../../schema/comparison/comparison.ts'
 import { MAX_WAYS, reachChanges, type Prove, type Reached } from '../../schema/comparison/reachable-changes.ts'
+import type { SchemaDelta } from '../../schema/delta.ts'
+import type { SchemaSources } from '../../schema/examination.ts'
+import { KEYWORD_FORMS } from '../../schema/keyword-forms.ts'
+import type { ResolvedSchema } from '../../schema/source.ts'
 import { differsInNameOnly, otherElement } from '../../schema/xml.ts'
 import { ruleOf } from '../catalog/table.ts'
 import type { Rule } from '../rule.ts'
@@ -47,7 +52,9 @@ export function judgeUse(
     noteAlarm(alarms, reached, ruleRow, level)
     if (skips?.(reached.pair) === true) return
     const added = because ?? (level === ruleRow.level ? null : words)
-    const message = added === null ? judgement.message : `${judgement.message}; ${added}`
+    const message = [judgement.message, added, effectOfMove(reached, all.sources)]
+      .filter((words) => words !== null)
+      .join('; ')
     visit({ ...judgement, message, reached, ruleRow, ...(level === ruleRow.level ? {} : { level }) })
   }
   /** The name of the element of a whole text may follow from a component, so it is compared here only. */
@@ -59,4 +66,33 @@ export function judgeUse(
   const prove: Prove = (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above)
   reachChanges(pair, visitReached, maxWays ?? MAX_WAYS, prove, all.required)
   for (const { reached, words } of uncovered(pair, proofs, alarms, direction)) report(reached, words)
+}
+
+/** What the move to another version of OpenAPI did to the keyword that changed; null if it did nothing. */
+function effectOfMove({ delta, pair }: Reached, { move }: SchemaSources): string | null {
+  if (move === undefined) return null
+  const gained = movedKeywords(delta, pair.before)
+  const lost = movedKeywords(delta, pair.after)
+  if (gained.length > 0) return `${quoted(gained)} takes effect by the move ${move}`
+  return lost.length > 0 ? `${quoted(lost)} loses its effect by the move ${move}` : null
+}
+
+/** References in place of a schema: what they lead to takes effect as a whole. */
+const REFERENCES: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef'])
+
+/** The keywords without effect on a side that a change may come from. A finding about a whole schema names all of them. */
+function movedKeywords({ keyword, steps }: SchemaDelta, { ignored = [] }: ResolvedSchema): readonly string[] {
+  const isOfWhole = steps.length === 0 && !KEYWORD_FORMS.has(keyword)
+  return ignored.filter((name) =>
+    isOfWhole
+      ? KEYWORD_FORMS.has(name) || name === 'nullable'
+      : name === keyword || name === steps[0] || REFERENCES.has(name),
+  )
+}
+
+function quoted(keywords: readonly string[]): string {
+  return keywords
+    .toSorted(byCodeUnit)
+    .map((name) => `\`${name}\``)
+    .join(', ')
 }

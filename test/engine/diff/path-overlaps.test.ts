@@ -46,6 +46,26 @@ const CASES: Readonly<Record<string, readonly [old: string, added: string, schem
   'another path': ['/u/{id}', '/v/me', TEXT, false],
 }
 
+/** Templates that differ in the names of their parameters, and added paths that each take the calls of all of them. */
+function flood(templates: number, added: number): readonly FindingGroup[] {
+  const old = Object.fromEntries(Array.from({ length: templates }, (_, at) => [`/{p${at}}`, itemOf(`/{p${at}}`, TEXT)]))
+  const more = Object.fromEntries(Array.from({ length: added }, (_, at) => [`/b${at}`, itemOf('', TEXT)]))
+  const [head, turned] = [
+    { ...old, ...more },
+    { ...more, ...Object.fromEntries(Object.entries(old).reverse()) },
+  ].map((paths) => compareOpenApi(contract(old), contract(paths), {}, sha256))
+  assert.ok(head?.ok && turned?.ok)
+  const found = [head, turned].map(({ value }) =>
+    value.groups.map(({ id, unlisted }) => `${id} ${unlisted}`).join('\n'),
+  )
+  assert.ok(found[0] === found[1])
+  return head.value.groups.filter(({ rule }) => rule === 'api-path-shadowed')
+}
+
+function placesOf(groups: readonly FindingGroup[]): number {
+  return groups.reduce((sum, { occurrences, unlisted = 0 }) => sum + occurrences.length + unlisted, 0)
+}
+
 suite('added paths and templates', () => {
   for (const [name, [old, added, schema, isTaken]] of Object.entries(CASES)) {
     test(name, () => assert.deepEqual(shadowedBy(old, added, schema), isTaken ? ['dangerous'] : []))
@@ -61,28 +81,6 @@ suite('added paths and templates', () => {
     assert.ok(compared.ok)
     assert.deepEqual([...new Set(compared.value.groups.map(({ level }) => level))], ['info'])
   })
-
-  /** Templates that differ in the names of their parameters, and added paths that each take the calls of all of them. */
-  function flood(templates: number, added: number): readonly FindingGroup[] {
-    const old = Object.fromEntries(
-      Array.from({ length: templates }, (_, at) => [`/{p${at}}`, itemOf(`/{p${at}}`, TEXT)]),
-    )
-    const more = Object.fromEntries(Array.from({ length: added }, (_, at) => [`/b${at}`, itemOf('', TEXT)]))
-    const [head, turned] = [
-      { ...old, ...more },
-      { ...more, ...Object.fromEntries(Object.entries(old).reverse()) },
-    ].map((paths) => compareOpenApi(contract(old), contract(paths), {}, sha256))
-    assert.ok(head?.ok && turned?.ok)
-    const found = [head, turned].map(({ value }) =>
-      value.groups.map(({ id, unlisted }) => `${id} ${unlisted}`).join('\n'),
-    )
-    assert.ok(found[0] === found[1])
-    return head.value.groups.filter(({ rule }) => rule === 'api-path-shadowed')
-  }
-
-  function placesOf(groups: readonly FindingGroup[]): number {
-    return groups.reduce((sum, { occurrences, unlisted = 0 }) => sum + occurrences.length + unlisted, 0)
-  }
 
   test('are all counted where one added path takes the calls of many templates', () => {
     const groups = flood(100, 3)
