@@ -62,6 +62,16 @@ function sharedChannel(count: number, type: string): string {
   })
 }
 
+function channelsOnServers(count: number, host: string): string {
+  const servers = (i: number): readonly object[] => [{ $ref: `#/servers/s${i}` }]
+  return JSON.stringify({
+    asyncapi: '3.0.0',
+    info: { title: 'a', version: '1' },
+    servers: members(count, (i) => [`s${i}`, { host: `${host}${i}`, protocol: 'kafka' }]),
+    channels: members(count, (i) => [`c${i}`, { address: `c${i}`, servers: servers(i) }]),
+  })
+}
+
 function scopedServer(count: number, scope: string): string {
   const security = Array.from({ length: count }, (_, i) => ({
     type: 'oauth2',
@@ -136,6 +146,7 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
     2000,
     (n) => [sharedChannel(n, 'string'), sharedChannel(n, 'integer')],
   ],
+  'channels with a server each': ['asyncapi', 4000, (n) => [channelsOnServers(n, 'a'), channelsOnServers(n, 'b')]],
   'added servers': ['openapi', 8000, (n) => [servers(n, 'a'), servers(n, 'b')]],
   'fields that are null in other places than others of their name': [
     'graphql',

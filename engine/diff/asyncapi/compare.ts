@@ -32,7 +32,7 @@ import { readSides, infoVersion } from '../sides.ts'
 import { parameterNames, withBaseAddresses } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareMessages } from './messages.ts'
-import { compareChannelServers } from './server-places.ts'
+import { compareChannelServers, matchServers } from './server-places.ts'
 import { compareAsyncSecurity } from './security.ts'
 import { compareServers } from './servers.ts'
 import { followed, memberIn, walkInto, type AsyncWalk } from './walk.ts'
@@ -57,6 +57,7 @@ export function compareAsyncApis(
     ...contractWalk(report, lifecycle.value),
     base,
     head,
+    servers: matchServers({ base, head }),
     schemas: new SchemaComparison({ before: base.documents, after: head.documents }),
     uses: [],
   }

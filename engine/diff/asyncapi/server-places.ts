@@ -6,12 +6,23 @@ import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { parameterNames, plainServerAddress } from './addresses.ts'
 import { type AsyncWalk, followed, memberIn } from './walk.ts'
 
+export interface MatchedServers extends Matched<AsyncServer> {
+  /** The places of kept servers in their list, by their names before and after. */
+  readonly placesBefore: ReadonlyMap<string, number>
+  readonly placesAfter: ReadonlyMap<string, number>
+}
+
 /** By name. The name is not part of an address, so a server with the same address and protocol is the same server. */
-export function matchServers({ base, head }: Pick<AsyncWalk, 'base' | 'head'>): Matched<AsyncServer> {
+export function matchServers({ base, head }: Pick<AsyncWalk, 'base' | 'head'>): MatchedServers {
   const inOrder = (servers: typeof base.servers): readonly AsyncServer[] =>
     [...servers.values()].toSorted((one, other) => byCodeUnit(one.name, other.name))
   const byName = matchByKey(inOrder(base.servers), inOrder(head.servers), ({ name }) => name)
-  return matchRest(byName, ({ url, protocol }) => `${protocol} ${plainServerAddress(url)}`)
+  const matched = matchRest(byName, ({ url, protocol }) => `${protocol} ${plainServerAddress(url)}`)
+  return {
+    ...matched,
+    placesBefore: new Map(matched.kept.map(([{ name }], index) => [name, index])),
+    placesAfter: new Map(matched.kept.map(([, { name }], index) => [name, index])),
+  }
 }
 
 /** Whether every one of the values is among the others; null is any value. */
@@ -60,12 +71,28 @@ function isOn({ servers }: AsyncChannel, name: string): boolean {
   return servers === null || servers.has(name)
 }
 
+/** The servers that a channel may be on at one side only. */
+function serversOfEither(
+  { kept, placesBefore, placesAfter }: MatchedServers,
+  base: AsyncChannel,
+  head: AsyncChannel,
+): MatchedServers['kept'] {
+  if (base.servers === null && head.servers === null) return []
+  if (base.servers === null || head.servers === null) return kept
+  const before = [...base.servers.keys()].map((name) => placesBefore.get(name))
+  const after = [...head.servers.keys()].map((name) => placesAfter.get(name))
+  return [...new Set([...before, ...after])].flatMap((index) => {
+    const pair = index === undefined ? undefined : kept[index]
+    return pair === undefined ? [] : [pair]
+  })
+}
+
 /**
  * The servers of a channel; a channel that names none is on all servers. Removed servers are reported as removed
  * servers.
  */
 export function compareChannelServers(walk: AsyncWalk, base: AsyncChannel, head: AsyncChannel): void {
-  for (const [{ name: baseName }, { name }] of matchServers(walk).kept) {
+  for (const [{ name: baseName }, { name }] of serversOfEither(walk.servers, base, head)) {
     const [before, after] = [isOn(base, baseName), isOn(head, name)]
     if (before === after) continue
     const subject = `${head.address} server ${name}`

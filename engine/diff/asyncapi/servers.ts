@@ -3,11 +3,11 @@ import type { AsyncServer } from '../../contracts/asyncapi/contract.ts'
 import { plainServerAddress } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareAsyncSecurity } from './security.ts'
-import { compareVariables, matchServers } from './server-places.ts'
+import { compareVariables } from './server-places.ts'
 import { walkInto, type AsyncWalk } from './walk.ts'
 
 export function compareServers(walk: AsyncWalk): void {
-  const { added, removed, kept } = matchServers(walk)
+  const { added, removed, kept } = walk.servers
   for (const { name, located, url } of added) {
     walk.add({ rule: 'asyncapi-server-added', subject: name, name, side: 'head', located, after: url })
   }

@@ -3,6 +3,7 @@ import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import { memberOf, type Located } from '../../schema/located.ts'
+import type { MatchedServers } from './server-places.ts'
 import type { ContractChange, ContractWalk, SchemaInUse } from '../contract-walk.ts'
 
 type AsyncApiChanges = ContractWalk<AsyncApiRuleId>
@@ -10,6 +11,7 @@ type AsyncApiChanges = ContractWalk<AsyncApiRuleId>
 export interface AsyncWalk extends AsyncApiChanges {
   readonly base: AsyncApi
   readonly head: AsyncApi
+  readonly servers: MatchedServers
   readonly schemas: SchemaComparison
   /** Schemas in use, reported after all of them are compared. */
   readonly uses: SchemaInUse[]
