@@ -62,13 +62,16 @@ function sharedChannel(count: number, type: string): string {
   })
 }
 
+function serverOf(index: number): object {
+  return { $ref: `#/servers/s${index}` }
+}
+
 function channelsOnServers(count: number, host: string): string {
-  const servers = (i: number): readonly object[] => [{ $ref: `#/servers/s${i}` }]
   return JSON.stringify({
     asyncapi: '3.0.0',
     info: { title: 'a', version: '1' },
     servers: members(count, (i) => [`s${i}`, { host: `${host}${i}`, protocol: 'kafka' }]),
-    channels: members(count, (i) => [`c${i}`, { address: `c${i}`, servers: servers(i) }]),
+    channels: members(count, (i) => [`c${i}`, { address: `c${i}`, servers: [serverOf(i)] }]),
   })
 }
 
