@@ -81,6 +81,8 @@ export class UseProofs {
   readonly direction: UseDirection
   readonly #isTyped: boolean
   readonly #included: Readonly<Record<ProofDirection, Answers>> = { narrowing: new Map(), widening: new Map() }
+  /** Of scalars in a text without types. */
+  readonly #includedTexts: Readonly<Record<ProofDirection, Answers>> = { narrowing: new Map(), widening: new Map() }
   readonly #admitting: Answers = new Map()
 
   /** Use `SchemaProofs.of`. */
@@ -101,28 +103,33 @@ export class UseProofs {
     return this.#all.reachesApart(pair)
   }
 
-  /** What is proved of a pair without any convention, so that a finding may rely on it. */
-  of(pair: SchemaPair, above: Proved): Proved {
+  /**
+   * What is proved of a pair without any convention, so that a finding may rely on it.
+   * @param isScalarText values are scalars in a text without types: those of different types may have one text
+   */
+  of(pair: SchemaPair, above: Proved, isScalarText: boolean): Proved {
     const [first = 'narrowing', second] = QUESTIONS[this.direction]
     const isKnown = { narrowing: above.keepsAll, widening: above.addsNone }
-    isKnown[first] ||= this.#keptIncluded(pair, first)
+    isKnown[first] ||= this.#keptIncluded(pair, first, isScalarText)
     const other = first === 'narrowing' ? 'widening' : 'narrowing'
     // An inclusion that matters to no user is requested only where equality helps.
     if (second !== undefined || (isKnown[first] && this.#all.isFormal(pair)))
-      isKnown[other] ||= this.#keptIncluded(pair, other)
+      isKnown[other] ||= this.#keptIncluded(pair, other, isScalarText)
     const { narrowing: keepsAll, widening: addsNone } = isKnown
     if (keepsAll === above.keepsAll && addsNone === above.addsNone) return above
     return { keepsAll, addsNone, isEmpty: !kept(this.#admitting, pair, () => this.#admitsAny(pair, 'narrowing')) }
   }
 
-  #keptIncluded(pair: SchemaPair, direction: ProofDirection): boolean {
-    return kept(this.#included[direction], pair, () => this.#isIncluded(pair, direction))
+  #keptIncluded(pair: SchemaPair, direction: ProofDirection, isScalarText: boolean): boolean {
+    const answers = isScalarText ? this.#includedTexts : this.#included
+    return kept(answers[direction], pair, () => this.#isIncluded(pair, direction, isScalarText))
   }
 
-  #isIncluded(pair: SchemaPair, direction: ProofDirection): boolean {
+  #isIncluded(pair: SchemaPair, direction: ProofDirection, isScalarText: boolean): boolean {
     const { before, after } = pair
     const question = this.#question(direction, false)
-    if (!this.#prover.isIncluded(before, after, question)) return false
+    const isTextIncluded = isScalarText && this.#prover.isTextIncluded(before, after, question)
+    if (!isTextIncluded && !this.#prover.isIncluded(before, after, question)) return false
     // A schema that admits nothing is included in every schema. That proves nothing unless both admit nothing.
     if (this.#admitsAny(pair, direction)) return true
     // Nor does it in text, which may have several types: `12` is a string and an integer.

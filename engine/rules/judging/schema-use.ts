@@ -13,6 +13,7 @@ import type { Rule } from '../rule.ts'
 import { noteAlarm, type Alarm } from './explanations.ts'
 import { OF_THE_WHOLE, uncovered } from './general-findings.ts'
 import { provedLevel } from './proved-level.ts'
+import { scalarTexts } from './scalar-texts.ts'
 import { hasTypedText, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'
 import type { SchemaProofs } from './schema-proofs.ts'
 
@@ -63,7 +64,8 @@ export function judgeUse(
     report(found)
   }
   if (element !== null) report({ ...OF_THE_WHOLE, delta: element, pair })
-  const prove: Prove = (one, above) => (all.isAlarming(one) ? proofs.of(one, above) : above)
+  const texts = scalarTexts(pair, use)
+  const prove: Prove = (one, above) => (all.isAlarming(one) ? proofs.of(one, above, texts.has(one)) : above)
   reachChanges(pair, visitReached, maxWays ?? MAX_WAYS, prove, all.required)
   for (const { reached, words } of uncovered(pair, proofs, alarms, direction)) report(reached, words)
 }

@@ -16,7 +16,7 @@ import { SchemaNodes, type Numbering, type Overlap, type Usage } from './nodes.t
 import { PairMap } from './pair-map.ts'
 import { Sameness } from './sameness.ts'
 import { Search, type Steps } from './search.ts'
-import { looseTexts, textSchemas } from './text-nodes.ts'
+import { looseTexts, surelyReadTexts, textSchemas } from './text-nodes.ts'
 import { separatesText } from './texts.ts'
 
 export type Inclusion =
@@ -50,6 +50,8 @@ interface Proof {
   readonly answers: PairMap<Inclusion>
   /** Of values that are written as text. */
   readonly textAnswers: PairMap<Inclusion>
+  /** Whether every text of a scalar is admitted. */
+  readonly includedTexts: PairMap<boolean>
   /** Pairs whose answer is not `included`, as that of a member is not. */
   readonly missed: PairMap<true>
   readonly sub: SchemaNodes
@@ -114,6 +116,13 @@ export class InclusionProver {
     const [base, head] = sidesOf(proof, before, after, question)
     if (!this.#isIncluded(base, head, proof, new OpenPairs())) return false
     return !question.isText || this.#answer(base, head, proof, true).kind === 'included'
+  }
+
+  /** Whether every text that a value is written as is admitted, whatever types the two sides name. Of scalars only. */
+  isTextIncluded(before: Located, after: Located, question: InclusionQuestion): boolean {
+    const proof = this.#proofOf(question)
+    const [base, head] = sidesOf(proof, before, after, question)
+    return isTextIncluded(base, head, proof)
   }
 
   #isIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof, open: OpenPairs): boolean {
@@ -284,8 +293,8 @@ function questionKey({ direction, usage, convention, overlap }: InclusionQuestio
 }
 
 /** Nothing is answered yet. */
-function answers(): Pick<Proof, 'answers' | 'textAnswers' | 'missed'> {
-  return { answers: new PairMap(), textAnswers: new PairMap(), missed: new PairMap() }
+function answers(): Pick<Proof, 'answers' | 'textAnswers' | 'includedTexts' | 'missed'> {
+  return { answers: new PairMap(), textAnswers: new PairMap(), includedTexts: new PairMap(), missed: new PairMap() }
 }
 
 function sidesOf(
@@ -304,11 +313,32 @@ function searchInclusion(sub: SchemaNode, other: SchemaNode, search: Search): In
   return answer.kind === 'unsat' ? { kind: 'included' } : { kind: 'refuted', value: answer.value }
 }
 
+function isTextIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof): boolean {
+  const known = proof.includedTexts.get(sub, other)
+  if (known !== undefined) return known
+  const texts = surelyReadTexts(sub, other, proof)
+  const isIncluded =
+    texts !== null &&
+    searchInclusion(texts.sub, texts.super, proof.search).kind === 'included' &&
+    proof.search.ask([met(sub), met(proof.sub.oneOfValues([null])), unmet(other)], STEPS).kind === 'unsat'
+  proof.includedTexts.set(sub, other, isIncluded)
+  return isIncluded
+}
+
 function searchTexts(sub: SchemaNode, other: SchemaNode, proof: Proof): Inclusion {
+  if (isTextIncluded(sub, other, proof)) return { kind: 'included' }
+  const answer = searchAlike(sub, other, proof)
+  if (answer.kind === 'included') return answer
+  // A text as `1.0` separates no integer from its digits: nobody writes it.
+  const digits = textSchemas(sub, other, proof, 'alike in digits')
+  return searchInclusion(digits.sub, digits.super, proof.search).kind === 'included' ? { kind: 'included' } : answer
+}
+
+function searchAlike(sub: SchemaNode, other: SchemaNode, proof: Proof): Inclusion {
   const { search } = proof
   const isShown = (answer: Inclusion): boolean =>
     answer.kind === 'refuted' && separatesText(sub, other, answer.value, search.evaluation)
-  const texts = textSchemas(sub, other, proof)
+  const texts = textSchemas(sub, other, proof, 'alike')
   if (texts.isAlikeRead) {
     const answer = searchInclusion(sub, other, search)
     if (answer.kind === 'included' || isShown(answer)) return answer

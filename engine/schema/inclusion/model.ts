@@ -40,6 +40,9 @@ export interface Shape {
 
 export const NO_NAMES: ReadonlySet<string> = new Set()
 
+/** Of every schema of `type: integer`. */
+export const INTEGER: Constraint = { kind: 'multiple', of: 1 }
+
 export interface Items {
   readonly kind: 'items'
   readonly prefix: readonly SchemaNode[]
@@ -96,8 +99,8 @@ export type Constraint =
   /** A condition that is not looked into. */
   | { readonly kind: 'opaque'; readonly why: string }
 
-/** A type besides `string` that a text may be read as. */
-export type TextType = 'number' | 'boolean' | 'null'
+/** A type besides `string` that a text may be read as. An integer is read from its digits only. */
+export type TextType = 'number' | 'integer' | 'boolean' | 'null'
 
 /** What a reader makes of a text. */
 export interface TextReading {

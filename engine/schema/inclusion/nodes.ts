@@ -11,7 +11,7 @@ import { EnteredSchemas } from '../looked-at.ts'
 import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
 import { isDangling, resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 import { exampleOf } from './formats.ts'
-import { JSON_TYPES, NO_NAMES, type Bound, type Constraint, type ProofSide, type SchemaNode } from './model.ts'
+import { INTEGER, JSON_TYPES, NO_NAMES, type Bound, type Constraint, type ProofSide, type SchemaNode } from './model.ts'
 import { unevaluatedBounds } from './unevaluated.ts'
 
 /** Whose values are compared: what callers send, what they get, or what both write and read. */
@@ -119,7 +119,6 @@ const TYPES: readonly Constraint[] = Array.from({ length: 2 ** JSON_TYPES.length
   types: new Set(JSON_TYPES.filter((_type, bit) => (mask & (1 << bit)) !== 0)),
 }))
 const NULL = 1 << JSON_TYPES.indexOf('null')
-const WHOLE: Constraint = { kind: 'multiple', of: 1 }
 
 /** What each name of a type admits, as bits. A file is text of bytes. */
 const TYPE_BITS: ReadonlyMap<string, number> = new Map(
@@ -347,7 +346,7 @@ export class SchemaNodes {
     if (names.length !== listed.length) return void into.push({ kind: 'opaque', why: `type ${valueKey(type)}` })
     const mask = names.reduce((bits, name) => bits | (TYPE_BITS.get(name) ?? 0), isNullable ? NULL : 0)
     if (names.includes('file')) into.push({ kind: 'format', name: 'binary', of: 'string' })
-    if (names.includes('integer') && !names.includes('number')) into.push(WHOLE)
+    if (names.includes('integer') && !names.includes('number')) into.push(INTEGER)
     const types = TYPES[mask]
     if (types !== undefined) into.push(types)
   }

@@ -1,64 +1,89 @@
 /** Texts that meet conditions on what readers make of them. Texts of numbers and other texts are searched apart. */
+import { INTEGER_TEXT, patternWithin } from './integer-texts.ts'
 import { opposite } from './literals.ts'
-import { jsonTypeOf, type JsonType, type TextType } from './model.ts'
+import { INTEGER, jsonTypeOf, type JsonType, type TextReading, type TextType } from './model.ts'
 import { valuesConstraint } from './nodes.ts'
-import { NUMBER_TEXT, TEXTS, TEXT_TYPES, textTypeOf } from './reading.ts'
+import { NUMBER_TEXT, TEXTS } from './reading.ts'
 import { openFor } from './answer.ts'
-import { conditionsOf, findNumber, findText, type Found, type Kept } from './scalars.ts'
+import { conditionsOf, countsOf, findNumber, findText, type Found, type Kept } from './scalars.ts'
+
+type IsMetBy = (text: string) => boolean | null
+
+/** More integers than these are not tried one by one. */
+const MAX_TRIED = 1000
 
 const NONE: Found = { kind: 'none' }
-const NUMBERS: Kept = { constraint: { kind: 'pattern', source: NUMBER_TEXT }, isMet: true }
+const NUMBERS = ofPattern(NUMBER_TEXT)
+const DIGITS = ofPattern(INTEGER_TEXT)
+
+/** Texts that are read alike, of numbers or others. */
+interface TextClass {
+  /** The readings that take them for values. */
+  readonly types: readonly TextType[]
+  readonly texts: readonly Kept[]
+}
+
+/** Where integers are read from digits only, texts of other numbers are read otherwise. */
+const INTEGERS: TextClass = { types: ['number', 'integer'], texts: [DIGITS] }
+const FRACTIONS: TextClass = { types: ['number'], texts: [NUMBERS, { ...DIGITS, isMet: false }] }
+const ALL_NUMBERS: TextClass = { types: ['number'], texts: [NUMBERS] }
 
 /** @param isMetBy whether a text meets all conditions; null where that is not known */
-export function findReadText(kept: readonly Kept[], isMetBy: (text: string) => boolean | null): Found {
-  const typed = TEXT_TYPES.filter((type) => kept.some((one) => isTyped(one, type)))
+export function findReadText(kept: readonly Kept[], isMetBy: IsMetBy): Found {
+  const typed = new Set(kept.flatMap(({ constraint }) => (constraint.kind === 'read' ? [...constraint.typed] : [])))
+  const finders = [
+    () => findPlain(kept, typed, isMetBy),
+    ...numberClasses(typed).map((one) => () => findOfNumbers(one, kept, isMetBy)),
+    ...(['boolean', 'null'] as const)
+      .filter((type) => typed.has(type))
+      .map((type) => () => among(TEXTS[type], isMetBy, true)),
+  ]
   let result = NONE
-  for (const type of [null, ...typed]) {
-    const found = type === null ? findPlain(kept, typed, isMetBy) : findOfType(type, kept, isMetBy)
+  for (const find of finders) {
+    const found = find()
     if (found.kind === 'found') return found
     if (found.kind === 'open') result = found
   }
   return result
 }
 
-function isTyped({ constraint }: Kept, type: TextType): boolean {
-  return constraint.kind === 'read' && constraint.typed.has(type)
+function numberClasses(typed: TextReading['typed']): readonly TextClass[] {
+  const isOfNumbers = typed.has('number')
+  return typed.has('integer') ? [INTEGERS, ...(isOfNumbers ? [FRACTIONS] : [])] : isOfNumbers ? [ALL_NUMBERS] : []
 }
 
 /** A text that is a text on both sides. */
-function findPlain(
-  kept: readonly Kept[],
-  typed: readonly TextType[],
-  isMetBy: (text: string) => boolean | null,
-): Found {
+function findPlain(kept: readonly Kept[], typed: TextReading['typed'], isMetBy: IsMetBy): Found {
   const texts = kept.map(inner)
   if (excludesType(texts, 'string')) return NONE
   const listed = listedIn(texts)
-  const isPlain = (text: string): boolean => !typed.some((type) => type === textTypeOf(text))
-  if (listed !== null) return among(listed.filter((one) => typeof one === 'string').filter(isPlain), isMetBy, true)
-  const excluded = typed.flatMap((type): readonly Kept[] =>
-    type === 'number' ? [{ ...NUMBERS, isMet: false }] : TEXTS[type].map(isNot),
-  )
+  if (listed !== null) return amongListed(listed, isMetBy)
+  const excluded = [...typed].flatMap((type): readonly Kept[] => {
+    if (type === 'number') return [{ ...NUMBERS, isMet: false }]
+    return type === 'integer' ? [{ ...DIGITS, isMet: false }] : TEXTS[type].map(isNot)
+  })
   const found = findText(conditionsOf('string', [...texts, ...excluded]))
   return found.kind === 'found' && isMetBy(String(found.value)) !== true ? openFor('a text') : found
 }
 
-function findOfType(type: TextType, kept: readonly Kept[], isMetBy: (text: string) => boolean | null): Found {
-  if (type !== 'number') return among(TEXTS[type], isMetBy, true)
+function findOfNumbers(of: TextClass, kept: readonly Kept[], isMetBy: IsMetBy): Found {
+  const isRead = ({ constraint }: Kept): boolean =>
+    constraint.kind === 'read' && of.types.some((type) => constraint.typed.has(type))
   // Conditions on the value of the text, and those on the text itself.
-  const values = kept.filter((one) => isTyped(one, type)).map(inner)
-  const texts = kept.filter((one) => !isTyped(one, type)).map(inner)
-  if (excludesType(values, type) || excludesType(texts, 'string')) return NONE
+  const values = [...kept.filter(isRead).map(inner), ...(of === INTEGERS ? [{ constraint: INTEGER, isMet: true }] : [])]
+  const texts = kept.filter((one) => !isRead(one)).map(inner)
+  if (excludesType(values, 'number') || excludesType(texts, 'string')) return NONE
   const listed = listedIn(texts)
-  if (listed !== null) {
-    const ofNumbers = listed.filter((one) => typeof one === 'string').filter((text) => textTypeOf(text) === type)
-    return among(ofNumbers, isMetBy, true)
-  }
+  if (listed !== null) return amongListed(listed, isMetBy)
   const numbers = listedIn(values)?.filter((one) => typeof one === 'number')
   if (numbers?.length === 0) return NONE
+  const integers = of === INTEGERS ? (numbers?.filter(Number.isInteger) ?? integersWithin(values)) : null
+  if (integers?.every(Number.isSafeInteger) === true) return among(integers.map(String), isMetBy, true)
   const number: Found =
-    numbers === undefined ? findNumber(conditionsOf(type, values)) : { kind: 'found', value: numbers[0] }
-  const text = texts.length === 0 ? number : findText(conditionsOf('string', [...texts, NUMBERS]))
+    numbers === undefined ? findNumber(conditionsOf('number', values)) : { kind: 'found', value: numbers[0] }
+  const bounded = of === INTEGERS ? textsWithin(values) : []
+  const text =
+    texts.length + bounded.length === 0 ? number : findText(conditionsOf('string', [...texts, ...of.texts, ...bounded]))
   if (number.kind === 'none' || text.kind === 'none') return NONE
   const candidates = [...(numbers ?? []), number, text].flatMap((one) => {
     if (typeof one === 'number') return [JSON.stringify(one)]
@@ -66,7 +91,30 @@ function findOfType(type: TextType, kept: readonly Kept[], isMetBy: (text: strin
     return [typeof one.value === 'string' ? one.value : JSON.stringify(one.value)]
   })
   // A number has many texts, which differ only for conditions on texts.
-  return among(candidates, isMetBy, numbers !== undefined && texts.length === 0)
+  return among(candidates, isMetBy, numbers !== undefined && texts.length === 0 && of === ALL_NUMBERS)
+}
+
+/** The integers that conditions on values leave; null for too many. */
+function integersWithin(values: readonly Kept[]): readonly number[] | null {
+  const counts = countsOf(conditionsOf('number', values).bounds, -Infinity)
+  if (counts === null) return []
+  const { min, max } = counts
+  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || max - min >= MAX_TRIED) return null
+  return Array.from({ length: max - min + 1 }, (_, index) => min + index)
+}
+
+/** What conditions on the value of an integer are for its text. Conditions that are left out only make it larger. */
+function textsWithin(values: readonly Kept[]): readonly Kept[] {
+  return values.flatMap(({ constraint, isMet }): readonly Kept[] => {
+    if (constraint.kind === 'values' && !isMet)
+      return constraint.values.filter(Number.isSafeInteger).map((value) => isNot(String(value)))
+    const pattern = constraint.kind === 'bound' && constraint.of === 'number' ? patternWithin(constraint) : null
+    return pattern === null ? [] : [ofPattern(pattern)]
+  })
+}
+
+function ofPattern(source: string): Kept {
+  return { constraint: { kind: 'pattern', source }, isMet: true }
 }
 
 /** The condition on what the text is read as. */
@@ -94,8 +142,13 @@ function listedIn(kept: readonly Kept[]): readonly unknown[] | null {
   return listed?.constraint.kind === 'values' ? listed.constraint.values : null
 }
 
+function amongListed(values: readonly unknown[], isMetBy: IsMetBy): Found {
+  const texts = values.filter((one) => typeof one === 'string')
+  return among(texts, isMetBy, true)
+}
+
 /** @param isAll whether there are no other texts */
-function among(texts: readonly string[], isMetBy: (text: string) => boolean | null, isAll: boolean): Found {
+function among(texts: readonly string[], isMetBy: IsMetBy, isAll: boolean): Found {
   const verdicts = texts.map(isMetBy)
   const value = texts[verdicts.indexOf(true)]
   if (value !== undefined) return { kind: 'found', value }

@@ -100,9 +100,9 @@ function rangeOf(bounds: readonly Bound[], least: number): Range {
   return { min, max, isMinExclusive, isMaxExclusive }
 }
 
-/** Whole numbers within bounds of a length or a count; null: there is none. */
-export function countsOf(bounds: readonly Bound[]): { readonly min: number; readonly max: number } | null {
-  const range = rangeOf(bounds, 0)
+/** Whole numbers within bounds, as of a length or a count; null: there is none. */
+export function countsOf(bounds: readonly Bound[], least = 0): { readonly min: number; readonly max: number } | null {
+  const range = rangeOf(bounds, least)
   const min = range.isMinExclusive ? Math.floor(range.min) + 1 : Math.ceil(range.min)
   const max = range.isMaxExclusive ? Math.ceil(range.max) - 1 : Math.floor(range.max)
   return min > max ? null : { min, max }

@@ -19,7 +19,7 @@ import {
 import { valuesConstraint, type SchemaNodes } from './nodes.ts'
 import { both, languageOf } from './patterns.ts'
 import { itemNodes, memberNodes } from './places.ts'
-import { namedTypes, readingsOf, undecidedTypes } from './reading.ts'
+import { namedTypes, readingsBy, undecidedTypes, type ReadingMode } from './reading.ts'
 
 type Unevaluated = Extract<Constraint, { kind: 'unevaluated' }>
 type NodesBySide = Readonly<Record<ProofSide, SchemaNodes>>
@@ -40,9 +40,51 @@ interface TextSchemas {
   readonly isAlikeRead: boolean
 }
 
-export function textSchemas(sub: SchemaNode, other: SchemaNode, sides: NodesBySide): TextSchemas {
-  const root = new TextPlace('whole', [sub, other], sides, false)
+export function textSchemas(
+  sub: SchemaNode,
+  other: SchemaNode,
+  sides: NodesBySide,
+  mode: 'alike' | 'alike in digits',
+): TextSchemas {
+  const root = new TextPlace('whole', [sub, other], sides, mode)
   return { sub: root.sent(sub), super: root.sent(other), isAlikeRead: root.isAlikeRead }
+}
+
+/**
+ * Two schemas of one scalar, as all texts that the first may be written as, and those that every reading of the second
+ * admits. Null where the values may be others, or are of any type: what these are read as is not known. How null is written
+ * is not known either, so it is a value of its own.
+ */
+export function surelyReadTexts(
+  sub: SchemaNode,
+  other: SchemaNode,
+  sides: NodesBySide,
+): Pick<TextSchemas, 'sub' | 'super'> | null {
+  if (![sub, other].every((node) => isTyped(node) && constraintsWithin(node).every(isScalar))) return null
+  const places = (['own', 'own and sure'] as const).map((mode) => new TextPlace('whole', [sub, other], sides, mode))
+  return {
+    sub: sides.sub.made([{ kind: 'any', nodes: places.map((place) => place.sent(sub)) }]),
+    super: sides.super.made([{ kind: 'all', nodes: places.map((place) => place.sent(other)) }]),
+  }
+}
+
+/** Whether the types of all values are named, or the values listed. */
+function isTyped(node: SchemaNode, entered: ReadonlySet<SchemaNode> = new Set()): boolean {
+  if (entered.has(node)) return false
+  const isPartTyped = (part: SchemaNode): boolean => isTyped(part, new Set([...entered, node]))
+  return node.constraints.some((one) => {
+    if (one.kind === 'types' || one.kind === 'values' || one.kind === 'never') return true
+    if (one.kind === 'all') return one.nodes.some(isPartTyped)
+    return (one.kind === 'any' || one.kind === 'one') && one.nodes.every(isPartTyped)
+  })
+}
+
+/** Whether a condition is looked into, and lets no list and no object be meant. */
+function isScalar(constraint: Constraint): boolean {
+  if (constraint.kind === 'types') return STRUCTURED.every((type) => !constraint.types.has(type))
+  if (constraint.kind === 'values')
+    return constraint.values.every((value) => typeof value !== 'object' || value === null)
+  return constraint.kind !== 'opaque'
 }
 
 /**
@@ -50,7 +92,7 @@ export function textSchemas(sub: SchemaNode, other: SchemaNode, sides: NodesBySi
  * and a string.
  */
 export function looseTexts(sub: SchemaNode, sides: NodesBySide): SchemaNode {
-  return new TextPlace('whole', [sub], sides, true).sent(sub)
+  return new TextPlace('whole', [sub], sides, 'loose').sent(sub)
 }
 
 /** A name, or all names that match the same patterns, with the place of its value. */
@@ -68,8 +110,8 @@ class TextPlace {
   readonly #sides: NodesBySide
   readonly #constraints: readonly Constraint[]
   readonly #readings: Readonly<Record<ProofSide, TextReading>>
-  /** Whether each condition may read a text in a way of its own, and the types that it may leave unread. */
-  readonly #isLoose: boolean
+  readonly #mode: ReadingMode
+  /** The types that a condition may leave unread. */
   readonly #undecided: readonly TextType[]
   /** Whether a condition may also read a text as a list. */
   readonly #mayBeList: boolean
@@ -79,7 +121,7 @@ class TextPlace {
   #cells: readonly Cell[] | null | undefined
 
   /** @param nodes the schemas of both sides that may describe the place, whichever alternatives hold */
-  constructor(level: TextLevel, nodes: readonly SchemaNode[], sides: NodesBySide, isLoose: boolean) {
+  constructor(level: TextLevel, nodes: readonly SchemaNode[], sides: NodesBySide, mode: ReadingMode) {
     const bySide = (side: ProofSide): readonly Constraint[] =>
       nodes.filter((node) => node.side === side).flatMap(constraintsWithin)
     const [sub, other] = [bySide('sub'), bySide('super')]
@@ -87,12 +129,13 @@ class TextPlace {
     this.#sides = sides
     this.#constraints = [...sub, ...other]
     const types = namedTypes(sub)
-    this.#readings = readingsOf({ sub: types, super: isLoose ? types : namedTypes(other) })
-    this.#isLoose = isLoose
+    const isLoose = mode === 'loose'
+    this.#readings = readingsBy(mode, sub, other)
+    this.#mode = mode
     this.#undecided = isLoose ? undecidedTypes(types) : []
     this.#mayBeList = isLoose && types.has('array') && types.size > 1
     const items = level === 'item' ? [] : this.#constraints.flatMap(itemNodes)
-    this.#items = items.length === 0 ? null : new TextPlace('item', items, sides, isLoose)
+    this.#items = items.length === 0 ? null : new TextPlace('item', items, sides, mode)
   }
 
   get isAlikeRead(): boolean {
@@ -166,7 +209,8 @@ class TextPlace {
     const { isList, typed } = this.#readings[nodes.side]
     if (isList) return [sent(types.has('array'))]
     if (this.#mayBeList) return [sent(true)]
-    const isEveryText = types.has('string') && [...typed].every((type) => types.has(type))
+    const isEveryText =
+      types.has('string') && [...typed].every((type) => types.has(type === 'integer' ? 'number' : type))
     if (isEveryText || ![...types].some((type) => type === 'string' || isAmong(typed, type))) return [sent(isEveryText)]
     return [sent(true), ...this.#scalar({ kind: 'types', types }, nodes)]
   }
@@ -297,13 +341,13 @@ class TextPlace {
     matched: readonly string[],
     nodesOf: (constraint: Constraint) => readonly SchemaNode[],
   ): Cell {
-    const place = new TextPlace('member', this.#constraints.flatMap(nodesOf), this.#sides, this.#isLoose)
+    const place = new TextPlace('member', this.#constraints.flatMap(nodesOf), this.#sides, this.#mode)
     return { name, matched: new Set(matched), place }
   }
 }
 
 function isAmong(typed: TextReading['typed'], type: JsonType): boolean {
-  return [...typed].some((one) => one === type)
+  return [...typed].some((one) => one === type || (one === 'integer' && type === 'number'))
 }
 
 /** What the first item must meet if no other keyword evaluates it. Null for objects. */
