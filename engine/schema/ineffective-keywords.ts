@@ -16,6 +16,9 @@ const IDLE: readonly { readonly name: string; readonly isIdle: IsIdle }[] = [
   { name: 'not', isIdle: (value) => value === false },
   { name: 'propertyNames', isIdle: admitsAll },
   { name: 'contentSchema', isIdle: admitsAll },
+  // Core §10.2.2.2, §10.2.2.3. What `if` looks at stays looked at.
+  { name: 'then', isIdle: admitsAll },
+  { name: 'else', isIdle: admitsAll },
   // Validation §6.4.4 and §6.4.5. `minContains: 0` stays: draft 7 does not know it.
   { name: 'minContains', isIdle: (value, { contains }) => contains === undefined || value === 1 },
   { name: 'maxContains', isIdle: (_value, { contains }) => contains === undefined },
