@@ -413,7 +413,9 @@ export class SchemaNodes {
     if (value.contains === undefined) return
     const min = typeof value.minContains === 'number' ? value.minContains : 1
     const max = typeof value.maxContains === 'number' ? value.maxContains : null
-    if (min > 0 || max !== null) into.push({ kind: 'contains', node: this.#child(owner, 'contains'), min, max })
+    // Of none at least it refuses nothing, but what it matches is evaluated (2020-12 core §10.3.1.3).
+    if (min > 0 || max !== null || value.unevaluatedItems !== undefined)
+      into.push({ kind: 'contains', node: this.#child(owner, 'contains'), min, max })
   }
 
   #readCombined(owner: ResolvedSchema, into: Constraint[]): void {
@@ -429,7 +431,10 @@ export class SchemaNodes {
       else if (nodes.length > 0) into.push({ kind: nodes.length === 1 ? 'all' : kind, nodes })
     }
     if (value.not !== undefined) into.push({ kind: 'not', node: this.#belowNot().#child(owner, 'not') })
-    if (value.if === undefined || (value.then === undefined && value.else === undefined)) return
+    // Alone it refuses nothing, but what it matches is evaluated (2020-12 core §10.2.2.1).
+    const isAlone = value.then === undefined && value.else === undefined
+    const isLookedAt = value.unevaluatedProperties !== undefined || value.unevaluatedItems !== undefined
+    if (value.if === undefined || (isAlone && !isLookedAt)) return
     const part = (keyword: string): SchemaNode | null =>
       value[keyword] === undefined ? null : this.#child(owner, keyword)
     into.push({ kind: 'condition', test: this.#child(owner, 'if'), then: part('then'), otherwise: part('else') })

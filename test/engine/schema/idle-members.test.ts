@@ -157,3 +157,22 @@ for (const [language, { type, document: whole, members, places }] of Object.entr
     }
   })
 }
+
+const OPEN_IF = { if: { properties: { a: true } } }
+const EVALUATING: readonly (readonly [evaluating: Json, none: Json])[] = [
+  [{ ...OPEN_IF, unevaluatedProperties: false }, { unevaluatedProperties: false }],
+  [{ contains: TEXT, minContains: 0, unevaluatedItems: false }, { unevaluatedItems: false }],
+]
+
+test('a member that refuses nothing still evaluates what it matches', () => {
+  const { type, document: whole } = LANGUAGES['JSON Schema 2020-12'] ?? assert.fail()
+  for (const [evaluating, none] of EVALUATING) {
+    const levels = alarmsOf(type, whole(evaluating), whole(none)).map(({ level }) => level)
+    assert.ok(levels.includes('breaking'), JSON.stringify(evaluating))
+  }
+  const [once, twice] = [
+    whole({ ...OPEN_IF, unevaluatedProperties: false }),
+    whole({ ...OPEN_IF, then: {}, unevaluatedProperties: false }),
+  ]
+  assert.deepEqual([...alarmsOf(type, once, twice), ...alarmsOf(type, twice, once)], [])
+})
