@@ -2,15 +2,9 @@
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { AsyncChannel, AsyncServer } from '../../contracts/asyncapi/contract.ts'
 import { isRecord } from '../../schema/located.ts'
-import { matchByKey, matchRest, type Matched } from '../match.ts'
+import { matchByKey, matchRest } from '../match.ts'
 import { parameterNames, plainServerAddress } from './addresses.ts'
-import { type AsyncWalk, followed, memberIn } from './walk.ts'
-
-export interface MatchedServers extends Matched<AsyncServer> {
-  /** The places of kept servers in their list, by their names before and after. */
-  readonly placesBefore: ReadonlyMap<string, number>
-  readonly placesAfter: ReadonlyMap<string, number>
-}
+import { followed, memberIn, type AsyncWalk, type MatchedServers } from './walk.ts'
 
 /** By name. The name is not part of an address, so a server with the same address and protocol is the same server. */
 export function matchServers({ base, head }: Pick<AsyncWalk, 'base' | 'head'>): MatchedServers {

@@ -1,12 +1,18 @@
 /** The context of a comparison of two AsyncAPI documents, by which its walkers report changes. */
-import type { AsyncApi } from '../../contracts/asyncapi/contract.ts'
+import type { AsyncApi, AsyncServer } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncApiRuleId } from '../../rules/asyncapi/rows.ts'
 import type { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import { memberOf, type Located } from '../../schema/located.ts'
-import type { MatchedServers } from './server-places.ts'
+import type { Matched } from '../match.ts'
 import type { ContractChange, ContractWalk, SchemaInUse } from '../contract-walk.ts'
 
 type AsyncApiChanges = ContractWalk<AsyncApiRuleId>
+
+export interface MatchedServers extends Matched<AsyncServer> {
+  /** The places of kept servers in their list, by their names before and after. */
+  readonly placesBefore: ReadonlyMap<string, number>
+  readonly placesAfter: ReadonlyMap<string, number>
+}
 
 export interface AsyncWalk extends AsyncApiChanges {
   readonly base: AsyncApi

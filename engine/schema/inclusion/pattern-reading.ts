@@ -56,8 +56,8 @@ interface GuardedPattern {
   readonly guards: readonly { readonly pattern: NoParent<Expression>; readonly isNegated: boolean }[]
 }
 
-type Part = NoParent<Element>
-type Lookaround = Extract<Part, { type: 'Assertion' }>
+type PatternPart = NoParent<Element>
+type Lookaround = Extract<PatternPart, { type: 'Assertion' }>
 
 /** What looks ahead from `^`, or behind from `$`, is a condition on the whole text beside the rest. Null if there is none. */
 function guardedPattern({ alternatives }: NoParent<Expression>): GuardedPattern | null {
@@ -66,7 +66,10 @@ function guardedPattern({ alternatives }: NoParent<Expression>): GuardedPattern 
   const elements = [...only.elements]
   const [start, end] = [elements[0], elements.at(-1)]
   const guards: GuardedPattern['guards'][number][] = []
-  const guard = ({ alternatives, negate }: Lookaround, add: (elements: readonly Part[]) => Part[]): void => {
+  const guard = (
+    { alternatives, negate }: Lookaround,
+    add: (elements: readonly PatternPart[]) => PatternPart[],
+  ): void => {
     const whole = alternatives.map((one) => concatenation(add(one.elements)))
     guards.push({ pattern: { type: 'Expression', alternatives: whole }, isNegated: negate })
   }
@@ -85,7 +88,7 @@ function guardedPattern({ alternatives }: NoParent<Expression>): GuardedPattern 
   return guards.length === 0 ? null : { rest: alone(concatenation(elements)), guards }
 }
 
-function concatenation(elements: Part[]): NoParent<Concatenation> {
+function concatenation(elements: PatternPart[]): NoParent<Concatenation> {
   return { type: 'Concatenation', elements }
 }
 

@@ -69,14 +69,19 @@ export function surelyReadTexts(
 }
 
 /** Whether the types of all values are named, or the values listed. */
-function isTyped(node: SchemaNode, entered: ReadonlySet<SchemaNode> = new Set()): boolean {
-  if (entered.has(node)) return false
-  const isPartTyped = (part: SchemaNode): boolean => isTyped(part, new Set([...entered, node]))
-  return node.constraints.some((one) => {
+function isTyped(node: SchemaNode, known: Map<SchemaNode, boolean> = new Map()): boolean {
+  const answer = known.get(node)
+  if (answer !== undefined) return answer
+  // A schema that holds itself in place names no type by that.
+  known.set(node, false)
+  const isPartTyped = (part: SchemaNode): boolean => isTyped(part, known)
+  const isOwn = node.constraints.some((one) => {
     if (one.kind === 'types' || one.kind === 'values' || one.kind === 'never') return true
     if (one.kind === 'all') return one.nodes.some(isPartTyped)
     return (one.kind === 'any' || one.kind === 'one') && one.nodes.every(isPartTyped)
   })
+  known.set(node, isOwn)
+  return isOwn
 }
 
 /** Whether a condition is looked into, and lets no list and no object be meant. */

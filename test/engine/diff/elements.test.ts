@@ -581,7 +581,7 @@ const returned = (schema: Json): Json => replies({ 200: schema })
 
 /** Alternatives that admit every value, and those of which nobody can tell. */
 const IDLE = { anyOf: [{ maxLength: 5 }, { minLength: 1 }] }
-const UNPROVED = { anyOf: [{ pattern: '^(?!a)b' }, { pattern: '^(?=c)' }] }
+const UNPROVED = { anyOf: [{ pattern: '^.(?!a)b' }, { pattern: '^.(?=c)' }] }
 
 suite('alternatives or positions that come or go as a whole', () => {
   for (const [what, free, restricted] of STRUCTURES) {

@@ -1,6 +1,7 @@
 /**
  * Inclusion of admitted values: a table of pairs in both directions, and generated pairs. ajv is an independent check. It accepts
- * every counterexample on one side and refuses it on the other, and it finds no counterexample against a proof.
+ * every counterexample on one side and refuses it on the other, and it finds no counterexample against a proof. It is one file,
+ * since its tables share one prover.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
