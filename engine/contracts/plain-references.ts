@@ -8,23 +8,34 @@ import { isRecord, type JsonRecord } from '../schema/located.ts'
  * @param text that the value was read from
  */
 export function withPlainReferences(root: unknown, text: string): unknown {
-  return DYNAMIC.test(text) ? withinDocument(root) : root
+  if (!DYNAMIC.test(text)) return root
+  const outermost = addressedRoot(root)
+  return withinResource(root, { outermost, own: outermost })
 }
 
-/** The same for a schema within another document, which is evaluated by itself. */
-export function withPlainSchemaReferences(schema: unknown): unknown {
-  return holdsDynamic(schema) ? withinDocument(schema) : schema
+/**
+ * The same for a schema that is evaluated by itself: a document, or a part of another one.
+ * @param text that the schema was read from, if it is a document
+ */
+export function withPlainSchemaReferences(schema: unknown, text?: string): unknown {
+  if (!(text === undefined ? holdsDynamic(schema) : DYNAMIC.test(text))) return schema
+  const outermost = addressedRoot(schema)
+  if (!isRecord(schema) || outermost.address !== '') return withinResource(schema, { outermost, own: outermost })
+  const named = { ...schema, $id: UNNAMED_SCHEMA }
+  const own = addressedRoot(named)
+  const plain = withinResource(named, { outermost: own, own })
+  // Where no resource refers to it, the document is left without an address.
+  const isNeeded = JSON.stringify(plain).includes(`"$ref":"${UNNAMED_SCHEMA}`)
+  return isNeeded ? plain : withinResource(schema, { outermost, own: outermost })
 }
+
+/** Stands for the address of a schema that states none, so that the resources within it can refer to it. */
+export const UNNAMED_SCHEMA = 'https://schema.invalid/'
 
 function holdsDynamic(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(holdsDynamic)
   if (!isRecord(value)) return false
   return KEYWORDS.some((name) => Object.hasOwn(value, name)) || Object.values(value).some(holdsDynamic)
-}
-
-function withinDocument(root: unknown): unknown {
-  const outermost = addressedRoot(root)
-  return withinResource(root, { outermost, own: outermost })
 }
 
 /** Also where a keyword may be written with escapes. */

@@ -9,7 +9,7 @@ import { malformedParts, partTable, type MalformedPart } from '../malformed-part
 import { readInPlace } from '../misplaced-references.ts'
 import type { Locate } from '../positions.ts'
 import { dialectOfDraft, draftOf, holdsKeyword, holdsKeywordsOnly } from '../schema-keywords.ts'
-import { withPlainReferences } from '../plain-references.ts'
+import { withPlainSchemaReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
 import { withKnownKeywords } from '../schema-drafts.ts'
 import { unreadableAt } from '../unreadable.ts'
@@ -48,7 +48,7 @@ export function readJsonSchema(
   const hasFurtherDrafts = text.indexOf('$schema') !== text.lastIndexOf('$schema')
   const known = withKnownKeywords(root, draft, { hasFurtherDrafts, isStrict: options.isStrict === true })
   return ok(
-    readInPlace({ root: withPlainReferences(known, text), files }, (contents) => {
+    readInPlace({ root: withPlainSchemaReferences(known, text), files }, (contents) => {
       const source = new SchemaDocuments(contents.root, dialectOfDraft(draft), contents.files)
       const resolve = source.find.bind(source)
       const malformed = malformedParts(PARTS, { located: source.root, kind: 'schema', resolve })

@@ -4,6 +4,7 @@
  */
 import type { FormatOptions, FormatComparison } from '../../model/format.ts'
 import { definitionsOf, readJsonSchema, type JsonSchemaContract } from '../../contracts/json-schema/document.ts'
+import { UNNAMED_SCHEMA } from '../../contracts/plain-references.ts'
 import {
   danglingReferences,
   sortedReferences,
@@ -183,7 +184,8 @@ function schemaAddress({
   if (!isRecord(root.value)) return null
   const keyword = draft === 'draft-04' || draft === 'draft-03' ? 'id' : '$id'
   const stated = root.value[keyword]
-  return typeof stated === 'string' ? { keyword, address: stated.replace(/#$/, '') } : null
+  if (typeof stated !== 'string' || stated === UNNAMED_SCHEMA) return null
+  return { keyword, address: stated.replace(/#$/, '') }
 }
 
 /** References that are unresolved in the head and were not in the base. */

@@ -36,15 +36,25 @@ suite('dynamic references', () => {
   }
 })
 
+const ADDRESSES: Readonly<Record<string, object>> = {
+  'with an address': { $id: 'https://example.com/strict' },
+  'without one': {},
+}
+
+interface Extension {
+  readonly version: 'dynamic' | 'recursive'
+  readonly address: object
+}
+
 /** A tree of another resource, and a document that extends it where it defines the same anchor. */
-function extended(version: 'dynamic' | 'recursive', anchors: 'both' | 'tree', more: object = {}): object {
+function extended({ version, address }: Extension, anchors: 'both' | 'tree', more: object = {}): object {
   const isDynamic = version === 'dynamic'
   const anchor = isDynamic ? { $dynamicAnchor: 'node' } : { $recursiveAnchor: true }
   const again = isDynamic ? { $dynamicRef: '#node' } : { $recursiveRef: '#' }
   const properties = { data: true, children: { type: 'array', items: again } }
   return {
     $schema: `https://json-schema.org/draft/${isDynamic ? '2020-12' : '2019-09'}/schema`,
-    $id: 'https://example.com/strict',
+    ...address,
     type: 'object',
     ...(anchors === 'both' && anchor),
     $ref: 'tree',
@@ -62,22 +72,48 @@ function worst(type: ArtifactType, before: object, after: object): string | unde
 }
 
 suite('dynamic references into the document that is evaluated', () => {
+  const extensions = Object.entries(ADDRESSES).flatMap(([name, address]) =>
+    (['dynamic', 'recursive'] as const).map((version) => [`${version} ${name}`, { version, address }] as const),
+  )
   for (const type of ['json_schema', 'mcp_manifest', 'agent_tools'] as const)
-    for (const version of ['dynamic', 'recursive'] as const) {
+    for (const [name, extension] of extensions) {
       const closed = { unevaluatedProperties: false }
 
-      test(`${type}, ${version}: an anchor that goes leaves the nested values open`, () => {
-        const [strict, loose] = [extended(version, 'both', closed), extended(version, 'tree', closed)]
+      test(`${type}, ${name}: an anchor that goes leaves the nested values open`, () => {
+        const [strict, loose] = [extended(extension, 'both', closed), extended(extension, 'tree', closed)]
         assert.equal(worst(type, strict, loose), type === 'json_schema' ? 'dangerous' : 'info')
         assert.equal(worst(type, loose, strict), 'breaking')
         assert.equal(worst(type, strict, strict), undefined)
       })
 
-      test(`${type}, ${version}: without a condition of the document the anchor is no change`, () => {
-        const level = worst(type, extended(version, 'both'), extended(version, 'tree'))
+      test(`${type}, ${name}: without a condition of the document the anchor is no change`, () => {
+        const level = worst(type, extended(extension, 'both'), extended(extension, 'tree'))
         assert.ok(level === undefined || level === 'info', level)
       })
     }
+})
+
+test('a file beside a document without an address is found from a resource within it', () => {
+  const file = (type: string): object => ({ $defs: { Text: { type } } })
+  const document = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $dynamicAnchor: 'node',
+    $ref: 'tree',
+    properties: { a: { $ref: 'other.json#/$defs/Text' } },
+    $defs: {
+      tree: { $id: 'tree', $dynamicAnchor: 'node', properties: { next: { $dynamicRef: '#node' } } },
+    },
+  }
+  const text = JSON.stringify(document)
+  const files = (type: string): Readonly<Record<string, string>> => ({ 'other.json': JSON.stringify(file(type)) })
+  const compared = compare(
+    { id: 'x', type: 'json_schema', before: text, after: text },
+    { files: { base: files('string'), head: files('integer') } },
+    sha256,
+  )
+  assert.ok(compared.ok)
+  assert.deepEqual(compared.value.unresolved, [])
+  assert.ok(compared.value.groups.some(({ level }) => level === 'breaking'))
 })
 
 const recursiveTool = (year: string): object => ({
