@@ -149,8 +149,8 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
   ...boundPairs(contains, 'minContains'),
   'nullable became': [STRING, { type: ['string', 'null'] }],
   'nullable ceased': [{ type: ['string', 'null'] }, STRING],
-  'listOfTypes widened': [{ type: 'integer' }, { oneOf: [STRING, { type: 'integer' }] }],
-  'listOfTypes narrowed': [{ oneOf: [STRING, { type: 'integer' }] }, { type: 'integer' }],
+  'listOfTypes widened': [STRING, { oneOf: [STRING, { type: 'integer' }] }],
+  'listOfTypes narrowed': [{ oneOf: [STRING, { type: 'integer' }] }, STRING],
   'contentEncoding changed': [
     { ...STRING, contentEncoding: 'base64' },
     { ...STRING, contentEncoding: 'base32' },

@@ -59,7 +59,8 @@ const ROWS: readonly Row[] = [
   [NUMBER, { ...TEXT, pattern: '^[0-9.]+$' }, false, false],
   [INTEGER, { ...TEXT, maxLength: 3 }, false, false],
   [{ ...INTEGER, minimum: 0, maximum: 999 }, { ...TEXT, maxLength: 3 }, true, false],
-  [{ anyOf: [TEXT, INTEGER] }, TEXT, true, true],
+  // Clients are generated from a list of types.
+  [{ anyOf: [TEXT, INTEGER] }, TEXT, false, true],
   [{ type: ['string', 'boolean'] }, TEXT, true, true],
   [{ oneOf: [ALL, INTEGER] }, { ...TEXT, enum: ['all'] }, false, true],
   [{ anyOf: [ALL, { ...INTEGER, enum: [1] }] }, { ...TEXT, enum: ['all'] }, false, true],
