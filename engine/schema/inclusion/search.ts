@@ -58,11 +58,11 @@ const CHECK = 1 / 16
 /** Of more ways than these in all choices it costs more to try each than to follow one choice after another. */
 const MAX_NARROWED = 16
 
-/** Why a value that was found could not be checked: the condition that was not looked into, if one is known. */
-function uncheckedIn(literals: readonly Literal[]): string {
+/** Why a value could not be checked: the condition that was not looked into, if one is known. */
+function uncheckedIn(literals: readonly Literal[], otherwise: string): string {
   const constraints = literals.flatMap(({ node }) => constraintsWithin(node))
   const reasons = constraints.flatMap((one) => (one.kind === 'opaque' ? [one.why] : []))
-  return reasons.sort(byCodeUnit)[0] ?? 'a condition that cannot be checked'
+  return reasons.sort(byCodeUnit)[0] ?? otherwise
 }
 
 export class Search {
@@ -193,7 +193,7 @@ export class Search {
       if (verdict === true) return { kind: 'sat', value }
       if (verdict === null) isKnown = false
     }
-    return isKnown ? UNSAT : openFor('a listed value')
+    return isKnown ? UNSAT : openFor(uncheckedIn(literals, 'a listed value'))
   }
 
   #areMet(literals: readonly Literal[], value: unknown): Truth {
@@ -239,7 +239,10 @@ export class Search {
     const answer = this.#example(start, sought, members)
     if (answer.kind === 'unsat') return answer
     if (answer.kind === 'sat' && this.#areMet(sought.literals, answer.value) === true) return answer
-    if (start.choices.length === 0) return answer.kind === 'open' ? answer : openFor(uncheckedIn(sought.literals))
+    if (start.choices.length === 0)
+      return answer.kind === 'open'
+        ? answer
+        : openFor(uncheckedIn(sought.literals, 'a condition that cannot be checked'))
     if (!start.propagate()) return UNSAT
     if (start.choices.length === 0) return this.#searchGoal(start, sought)
     const goal = isWorthNarrowing(start) ? this.#narrowed(start, sought, members) : start

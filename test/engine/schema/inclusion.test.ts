@@ -316,6 +316,12 @@ suite('inclusion of admitted values', () => {
         JSON.stringify([around(gone), answer]),
       )
       assert.notEqual(decide({ type: 'string', ...around(gone) }, { type: 'integer' }).kind, 'included')
+      // Every listed value is held against it, and it is what stops them.
+      const listed = decide({ enum: ['a', 'b'] }, { allOf: [around(gone)] })
+      assert.ok(
+        listed.kind === 'unknown' && listed.why.includes('#/$defs/gone'),
+        JSON.stringify([around(gone), listed]),
+      )
     }
   })
 
