@@ -93,8 +93,11 @@ suite('dynamic references into the document that is evaluated', () => {
     }
 })
 
+function otherFile(type: string): Readonly<Record<string, string>> {
+  return { 'other.json': JSON.stringify({ $defs: { Text: { type } } }) }
+}
+
 test('a file beside a document without an address is found from a resource within it', () => {
-  const file = (type: string): object => ({ $defs: { Text: { type } } })
   const document = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $dynamicAnchor: 'node',
@@ -105,10 +108,9 @@ test('a file beside a document without an address is found from a resource withi
     },
   }
   const text = JSON.stringify(document)
-  const files = (type: string): Readonly<Record<string, string>> => ({ 'other.json': JSON.stringify(file(type)) })
   const compared = compare(
     { id: 'x', type: 'json_schema', before: text, after: text },
-    { files: { base: files('string'), head: files('integer') } },
+    { files: { base: otherFile('string'), head: otherFile('integer') } },
     sha256,
   )
   assert.ok(compared.ok)
