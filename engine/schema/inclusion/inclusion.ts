@@ -6,6 +6,7 @@
 import type { SchemaSources } from '../examination.ts'
 import type { Located } from '../located.ts'
 import type { SchemaSource } from '../source.ts'
+import { BOUND } from './answer.ts'
 import { Coverage } from './coverage.ts'
 import { Likeness } from './likeness.ts'
 import { met, unmet } from './atoms.ts'
@@ -328,7 +329,8 @@ function isTextIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof): boole
 function searchTexts(sub: SchemaNode, other: SchemaNode, proof: Proof): Inclusion {
   if (isTextIncluded(sub, other, proof)) return { kind: 'included' }
   const answer = searchAlike(sub, other, proof)
-  if (answer.kind === 'included') return answer
+  // Another search would use up its steps, too.
+  if (answer.kind === 'included' || (answer.kind === 'unknown' && answer.why === BOUND)) return answer
   // A text as `1.0` separates no integer from its digits: nobody writes it.
   const digits = textSchemas(sub, other, proof, 'alike in digits')
   return searchInclusion(digits.sub, digits.super, proof.search).kind === 'included' ? { kind: 'included' } : answer

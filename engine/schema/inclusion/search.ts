@@ -58,6 +58,8 @@ const CHECK = 1 / 16
 /** Of more ways than these in all choices it costs more to try each than to follow one choice after another. */
 const MAX_NARROWED = 16
 
+const LISTED_VALUE = 'a listed value'
+
 /** Why a value could not be checked: the condition that was not looked into, if one is known. */
 function uncheckedIn(literals: readonly Literal[], otherwise: string): string {
   const constraints = literals.flatMap(({ node }) => constraintsWithin(node))
@@ -94,7 +96,9 @@ export class Search {
 
   ask(literals: readonly Literal[], steps: number): SearchAnswer {
     this.#options.steps.own = steps
-    return this.#solveAt(literals, () => this.#placeOf(literals))
+    const answer = this.#solveAt(literals, () => this.#placeOf(literals))
+    // Looked for once, and not at each part whose values are not known.
+    return answer.kind === 'open' && answer.why === LISTED_VALUE ? openFor(uncheckedIn(literals, LISTED_VALUE)) : answer
   }
 
   /** Whether a value is seen to be admitted by the first schema and refused by the second. */
@@ -193,7 +197,7 @@ export class Search {
       if (verdict === true) return { kind: 'sat', value }
       if (verdict === null) isKnown = false
     }
-    return isKnown ? UNSAT : openFor(uncheckedIn(literals, 'a listed value'))
+    return isKnown ? UNSAT : openFor(LISTED_VALUE)
   }
 
   #areMet(literals: readonly Literal[], value: unknown): Truth {
