@@ -66,7 +66,6 @@ suite('hubs behind one address', { skip: postgresMissing() }, () => {
     const [killed, other] = await byStream(hubs)
     const approver = await keyAt(other.api(), 'approver', 'team-a')
     const used = await newestDecision(other, approver)
-    const forwarded = cluster.upstream.requests.length
     await killed.kill()
     // The address still leads to the killed hub: every second request gets no answer.
     await revoke(other, approver, used)
@@ -74,6 +73,8 @@ suite('hubs behind one address', { skip: postgresMissing() }, () => {
       async () => (await newestDecision(other, approver)) !== used || !(await isServed(sidecar)),
       'not reused',
     )
+    // A sidecar that has not noticed yet that its hub is gone may use the decision for as long as the answer named.
+    const forwarded = cluster.upstream.requests.length
     await until(() => isServed(sidecar, '/pets/7'), 'a new decision is made while half of the hubs is gone')
     await balancer.remove(nameOf(hubs, killed))
     await until(async () => (await metricOf(other, 'preflight_hub_streams')) === 1, 'the stream leads to the other hub')
