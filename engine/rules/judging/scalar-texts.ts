@@ -28,10 +28,10 @@ function withItems(pairs: readonly SchemaPair[]): ReadonlySet<SchemaPair> {
   const items = pairs.flatMap(({ edges }) =>
     edges.filter(({ steps, isRequired }) => isRequired === null && steps.join() === 'items').map(({ to }) => to),
   )
-  return new Set([...pairs, ...items].filter((pair) => !losesTypes(pair)))
+  return new Set([...pairs, ...items].filter((pair) => !changesTypeList(pair)))
 }
 
 /** A list of types that changes is a matter of types: clients are generated from it. */
-function losesTypes({ deltas }: SchemaPair): boolean {
+function changesTypeList({ deltas }: SchemaPair): boolean {
   return deltas.some((entry) => 'keyword' in entry && entry.keyword === 'listOfTypes')
 }

@@ -17,8 +17,6 @@ import {
 } from './automata.ts'
 import { readPattern } from './pattern-reading.ts'
 
-export type { Language } from './automata.ts'
-
 /** By how they are made. */
 const known = new Map<string, Language | null>()
 /**

@@ -2,19 +2,11 @@
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { ValueSet } from '../equality.ts'
 import { openFor } from './answer.ts'
+import type { Language } from './automata.ts'
 import { isMatch, isMultiple, isInBound, countCharacters } from './evaluate.ts'
 import { exampleOf, isDecidable, isFormatWithin, isOfFormat } from './formats.ts'
 import type { Bound, Constraint, JsonType } from './model.ts'
-import {
-  both,
-  complement,
-  languageOf,
-  lengthsBetween,
-  lengthsWithin,
-  firstTexts,
-  withoutTexts,
-  type Language,
-} from './patterns.ts'
+import { both, complement, languageOf, lengthsBetween, lengthsWithin, firstTexts, withoutTexts } from './patterns.ts'
 
 /** `found`: a value; `none`: proof that there is none; `open`: neither, with what stopped the search. */
 export type Found =
