@@ -72,6 +72,8 @@ export class Search {
   readonly #options: SearchOptions
   readonly #known = new Map<string, SearchAnswer>()
   readonly #open = new Map<string, number>()
+  /** The outermost open search that an answer rested on, since the innermost one began. */
+  #outermost = Infinity
   readonly #mentions = new Mentions()
   readonly #places = new Places()
   /** What a value may hold by convention is no part of what two schemas have in common. */
@@ -135,18 +137,26 @@ export class Search {
     if (known !== undefined) return known
     if (!this.#spend()) return openFor(BOUND)
     const depth = this.#open.get(key)
-    if (depth !== undefined) return { kind: 'unsat', depth }
-    if (this.#open.size >= MAX_STACK) return openFor('deep nesting')
+    if (depth !== undefined) return this.#restOn(depth, { kind: 'unsat', depth })
+    if (this.#open.size >= MAX_STACK) return this.#restOn(0, openFor('deep nesting'))
     const own = this.#open.size
+    const outside = this.#outermost
     this.#open.set(key, own)
+    this.#outermost = Infinity
     const answer = this.#search({ literals, place, objects: null })
     this.#open.delete(key)
+    const isOwn = this.#outermost >= own
+    this.#outermost = isOwn ? outside : Math.min(outside, this.#outermost)
     if (answer.kind === 'unsat' && answer.depth >= own) {
       this.#known.set(key, UNSAT)
       return UNSAT
     }
-    if (answer.kind === 'sat' || (answer.kind === 'open' && !this.isExhausted && own === 0))
-      this.#known.set(key, answer)
+    if (answer.kind === 'sat' || (answer.kind === 'open' && !this.isExhausted && isOwn)) this.#known.set(key, answer)
+    return answer
+  }
+
+  #restOn(depth: number, answer: SearchAnswer): SearchAnswer {
+    this.#outermost = Math.min(this.#outermost, depth)
     return answer
   }
 

@@ -50,6 +50,23 @@ const within = (schema: Schema): Schema => ({
   properties: { list: { type: 'array', items: { type: 'object', properties: { one: schema } } } },
 })
 
+/** Holds others of a depth, and at each level a member of whose values nothing is known. */
+function unclear(depth: number, leaf: Schema): Schema {
+  const inner = depth === 0 ? { leaf } : { one: unclear(depth - 1, leaf), two: unclear(depth - 1, leaf) }
+  const properties = { own: { type: 'string', pattern: 'a(?=b)bc' }, ...inner }
+  return { type: 'object', properties, required: Object.keys(properties) }
+}
+
+/** One that admits any object, and others: only what no other one admits is a value. */
+function besides(leaf: Schema): Schema {
+  const others = Array.from({ length: 3 }, (_, index) => ({
+    type: 'object',
+    properties: { action: { enum: ['any', `of${index >> 1}`] }, event: unclear(4, leaf) },
+    required: ['action', 'event'],
+  }))
+  return { oneOf: [{ type: 'object' }, ...others] }
+}
+
 /** Requires a member that has no value. */
 function empty(inner: Schema): Schema {
   const never = { allOf: [{ type: 'string' }, { type: 'integer' }] }
@@ -90,6 +107,10 @@ suite('choices of many objects', () => {
     const after = { oneOf: names.map((name, index) => reported(name, index % 3 === 0 ? {} : { html_url: text })) }
     assert.equal(kindOf(after, before), 'refuted')
     assert.equal(kindOf({ anyOf: after.oneOf }, { anyOf: before.oneOf }), 'included')
+  })
+
+  test('what is not known of the parts of alternatives is searched once', () => {
+    assert.equal(kindOf(besides(widened), besides(narrow)), 'included')
   })
 })
 

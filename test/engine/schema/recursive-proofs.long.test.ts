@@ -1,6 +1,6 @@
 /**
- * Proofs about schemas that hold each other. What is proved while a search is open rests on it: no later question may take
- * it for a proof of its own.
+ * Proofs about schemas that hold each other. What is proved, or not known, while a search is open rests on it: no later
+ * question may take it for an answer of its own.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
@@ -50,13 +50,15 @@ const [short, integer, positive] = [
   { type: 'integer' },
   { type: 'integer', minimum: 0 },
 ]
+/** No language is known of lookaround within a text. */
+const unknown = { type: 'string', pattern: 'a(?=b)bc' }
 
 const reference = fc.constantFrom(...NAMES).map(($ref) => same({ $ref }))
 
 const part: fc.Arbitrary<Both> = fc.oneof(
   reference,
   fc.constantFrom<Both>(same(text), [short, text], [positive, integer]),
-  { weight: 1, arbitrary: fc.constantFrom<Both>([text, short], [text, integer]) },
+  { weight: 1, arbitrary: fc.constantFrom<Both>([text, short], [text, integer], [unknown, short], [text, unknown]) },
 )
 
 function members(names: readonly string[], maxKeys: number): fc.Arbitrary<Both> {
@@ -144,9 +146,9 @@ suite('schemas that hold each other', () => {
       fc.property(systems, fc.shuffledSubarray([...NAMES], { minLength: 2 }), ([before, after], names) => {
         const first = names.map((name) => answers(before, after, [name])[0])
         for (const [index, kind] of answers(before, after, names).entries())
-          if (first[index] === 'refuted') assert.notEqual(kind, 'included', names.join())
+          if (first[index] !== 'unknown') assert.equal(kind, first[index], names.join())
       }),
-      { numRuns: 300, seed: 6 },
+      { numRuns: 200, seed: 1 },
     )
   })
 })
