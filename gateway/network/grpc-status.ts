@@ -1,8 +1,9 @@
 /**
- * The status of a gRPC call. The answer carries it in the trailers, in its head when there is no body, or (gRPC-Web, which has
- * no HTTP trailers) in the last frame of the body. The answer is neither held back nor changed.
+ * The status of a gRPC call. The answer carries it in the trailers, or in its head when there is no body. gRPC-Web and streams
+ * of Connect carry it in the last frame of the body. The answer is neither held back nor changed.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { isJsonObject } from '../json/strict-json.ts'
 import { textIn } from '../json/unchecked-json.ts'
 
 export interface GrpcStatusReader {
@@ -12,16 +13,21 @@ export interface GrpcStatusReader {
   readonly status: string | null
 }
 
-/** Null for an answer that is no gRPC. @param head fields of the answer */
+/** Null for an answer that is no gRPC and no stream of Connect. @param head fields of the answer */
 export function readGrpcStatus(head: IncomingHttpHeaders): GrpcStatusReader | null {
-  const form = FORMS.exec(head['content-type'] ?? '')
+  const type = head['content-type'] ?? ''
+  // A body that is compressed as a whole would have to be unpacked to be read: the status stays unknown.
+  const isReadable = (head['content-encoding'] ?? 'identity') === 'identity'
+  if (CONNECT.test(type)) return new StatusReader(null, isReadable ? new LastFrame(CONNECT_END, false) : null)
+  const form = FORMS.exec(type)
   if (form === null) return null
   const [, isWeb, isText] = form
-  // A body that is compressed as a whole would have to be unpacked to be read: the status stays unknown.
-  const isReadable = isWeb !== undefined && (head['content-encoding'] ?? 'identity') === 'identity'
-  return new StatusReader(statusIn(head), isReadable ? new TrailerFrame(isText !== undefined) : null)
+  const isFramed = isWeb !== undefined && isReadable
+  return new StatusReader(statusIn(head), isFramed ? new LastFrame(WEB_TRAILERS, isText !== undefined) : null)
 }
 
+/** Calls of Connect with one message have the status of HTTP. */
+const CONNECT = /^application\/connect\+[^;\s]+\s*(?:;|$)/i
 const FORMS = /^application\/grpc(?:(-web)(-text)?)?(?:\+[^;\s]+)?\s*(?:;|$)/i
 
 function statusIn(fields: IncomingHttpHeaders): string | null {
@@ -30,10 +36,10 @@ function statusIn(fields: IncomingHttpHeaders): string | null {
 }
 
 class StatusReader implements GrpcStatusReader {
-  readonly #frames: TrailerFrame | null
+  readonly #frames: LastFrame | null
   #reported: string | null
 
-  constructor(reported: string | null, frames: TrailerFrame | null) {
+  constructor(reported: string | null, frames: LastFrame | null) {
     this.#reported = reported
     this.#frames = frames
   }
@@ -53,14 +59,44 @@ class StatusReader implements GrpcStatusReader {
 
 /** Flags and length before each message. */
 const PREFIX_BYTES = 5
-const TRAILER_FLAG = 0x80
 const COMPRESSED_FLAG = 0x01
 /** Status fields are few. Longer blocks are skipped, and the status stays unknown. */
-const MAX_TRAILER_BYTES = 16 * 1024
+const MAX_LAST_BYTES = 16 * 1024
+
+/** The frame that ends the messages. */
+interface LastFrameForm {
+  readonly flag: number
+  /** Null: it has none. */
+  readonly statusIn: (payload: Buffer) => string | null
+}
+
 const STATUS_FIELD = /^grpc-status:[ \t]*([0-9]{1,3})[ \t]*\r?$/im
 
-/** Finds the frame of trailers among messages that come in pieces (gRPC-Web, "HTTP/2 trailers"). */
-class TrailerFrame {
+/** Trailers as lines of text (gRPC-Web, "HTTP/2 trailers"). */
+const WEB_TRAILERS: LastFrameForm = {
+  flag: 0x80,
+  statusIn: (payload) => STATUS_FIELD.exec(payload.toString('latin1'))?.[1] ?? null,
+}
+
+const [GOOD, UNKNOWN] = ['0', '2']
+
+/** A JSON object, with `error` if the call failed (Connect Protocol, "EndStreamResponse"). */
+const CONNECT_END: LastFrameForm = { flag: 0x02, statusIn: connectStatus }
+
+function connectStatus(payload: Buffer): string | null {
+  try {
+    const end: unknown = JSON.parse(payload.toString('utf8'))
+    if (!isJsonObject(end)) return null
+    return end['error'] === undefined || end['error'] === null ? GOOD : UNKNOWN
+  } catch {
+    // Nobody can say how the call ended.
+    return null
+  }
+}
+
+/** Finds the last frame among messages that come in pieces. */
+class LastFrame {
+  readonly #form: LastFrameForm
   readonly #isText: boolean
   #status: string | null = null
   /** Letters that do not make up a whole group yet. */
@@ -68,10 +104,11 @@ class TrailerFrame {
   #prefix = Buffer.alloc(0)
   /** Bytes left of the message at hand. */
   #left = 0
-  /** Of the trailers at hand; null within any other message. */
+  /** Of the last frame; null within any other one. */
   #held: Buffer[] | null = null
 
-  constructor(isText: boolean) {
+  constructor(form: LastFrameForm, isText: boolean) {
+    this.#form = form
     this.#isText = isText
   }
 
@@ -101,8 +138,8 @@ class TrailerFrame {
     const flags = prefix.readUInt8(0)
     this.#left = prefix.readUInt32BE(1)
     this.#prefix = NOTHING
-    const isReadable = (flags & COMPRESSED_FLAG) === 0 && this.#left <= MAX_TRAILER_BYTES
-    this.#held = (flags & TRAILER_FLAG) !== 0 && isReadable ? [] : null
+    const isReadable = (flags & COMPRESSED_FLAG) === 0 && this.#left <= MAX_LAST_BYTES
+    this.#held = (flags & this.#form.flag) !== 0 && isReadable ? [] : null
     return bytes.subarray(missing)
   }
 
@@ -111,8 +148,7 @@ class TrailerFrame {
     this.#held?.push(part)
     this.#left -= part.length
     if (this.#left === 0 && this.#held !== null) {
-      const fields = Buffer.concat(this.#held).toString('latin1')
-      this.#status = STATUS_FIELD.exec(fields)?.[1] ?? null
+      this.#status = this.#form.statusIn(Buffer.concat(this.#held))
       this.#held = null
     }
     return bytes.subarray(part.length)

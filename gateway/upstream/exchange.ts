@@ -335,7 +335,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     // The bytes of a tunnel are not read.
     if (this.#status === 101 || watcher?.isUntold === true) return 'UNKNOWN'
     if (this.#grpc === null) return 'SUCCEEDED'
-    // Every gRPC answer is a 200; without its status it is incomplete.
+    // Every answer of gRPC is a 200, and so is every stream of Connect; without its status it is incomplete.
     if (this.#grpc.status === null) return 'UNKNOWN'
     return this.#grpc.status === '0' ? 'SUCCEEDED' : 'FAILED'
   }

@@ -17,9 +17,21 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   '$httpmethod',
 ])
 
+/**
+ * Calls that a POST alone may make (gRPC over HTTP/2, "Requests"; Connect Protocol, "Streaming-Request"). Some servers
+ * execute them whatever the method: the path names the procedure.
+ */
+const PROCEDURE_CALL = /^\s*application\/(?:grpc|connect\+)/i
+
 /** Does not cover bodies: only recognisers that read the body can check those. */
-export function overridesMethod({ headers, upstreamPath }: Pick<CallHead, 'headers' | 'upstreamPath'>): boolean {
+export function overridesMethod({
+  method,
+  headers,
+  upstreamPath,
+}: Pick<CallHead, 'method' | 'headers' | 'upstreamPath'>): boolean {
   for (const name of METHOD_FIELDS) if (headers[name] !== undefined) return true
+  const type = headers['content-type']
+  if (type !== undefined && method !== 'POST' && PROCEDURE_CALL.test(type)) return true
   const query = queryOf(upstreamPath)
   return MAY_NAME_METHOD.test(query) && readNames(query).some((name) => PARAMETERS.has(name))
 }

@@ -10,6 +10,7 @@ import { canonicalName, hiddenName, queryOf } from '../../routing/query-names.ts
 import { asClause, isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { pathOf } from '../common/request-line.ts'
+import { connectMessage } from './connect-message.ts'
 
 /** What authenticates the caller must not get into a target, a message or the ledger. */
 const CREDENTIALS: ReadonlySet<string> = new Set([
@@ -68,13 +69,11 @@ export function headFacts(call: CallHead, read: ReadNames): Result<HeadFacts, st
 /** The same with the body, which is JSON or absent. */
 export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, string> {
   const head = headFacts(call, read)
-  if (!head.ok || call.body === null || call.body.length === 0) return head
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = head.value.facts.headers
-  if (encoding !== 'identity') return fail(`its body is ${encoding}-encoded`)
-  if (!/^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(type))
-    return fail(`its body is ${type === '' ? 'of no stated type' : type} and not JSON`)
-  if (!isUtf8Type(type)) return fail(`its body has the type ${type}, in another charset than UTF-8`)
-  const json = readStrictJson(call.body)
+  if (!head.ok) return head
+  const bytes = jsonBytes(call)
+  if (!bytes.ok) return bytes
+  if (bytes.value === null) return head
+  const json = readStrictJson(bytes.value)
   if (!json.ok) return fail(`its body has no single reading: ${asClause(json.message)}`)
   if (!isJsonValue(json.value)) return head
   const other = read.isAny ? collidingNames(json.value) : otherSpellingWithin(json.value, read.names)
@@ -82,6 +81,20 @@ export function wholeFacts(call: Call, read: ReadNames): Result<HeadFacts, strin
   const { facts, path, undecoded } = head.value
   const body = json.value
   return ok({ facts: { ...facts, body }, path, undecoded: undecoded === null ? null : { ...undecoded, body } })
+}
+
+/** What servers read as the body; null: there is none. */
+function jsonBytes(call: Call): Result<Buffer | null, string> {
+  const body = call.body === null || call.body.length === 0 ? null : call.body
+  const message = connectMessage(call)
+  if (message !== null)
+    return body === null ? message : fail('its query holds a message, in place of which some servers read its body')
+  if (body === null) return ok(null)
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = call.headers
+  if (encoding !== 'identity') return fail(`its body is ${encoding}-encoded`)
+  if (!/^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(type))
+    return fail(`its body is ${type === '' ? 'of no stated type' : type} and not JSON`)
+  return isUtf8Type(type) ? ok(body) : fail(`its body has the type ${type}, in another charset than UTF-8`)
 }
 
 /** The path that some servers read, and how its rules are asked. */

@@ -112,7 +112,7 @@ function recogniseMapped(set: RuleSet, call: Call<MappedRoute>, deps: MappedDeps
   const second = set.isPathRead ? PATH_FIELDS.find((name) => call.headers[name] !== undefined) : undefined
   if (second !== undefined && !read.names.exact.has(second))
     return new UnmappedRequest(call, `its field ${second} names a second path, which no rule reads`)
-  const head = call.body === null || !isBodyRead(set, call) ? headFacts(call, read) : wholeFacts(call, read)
+  const head = isBodyRead(set, call) ? wholeFacts(call, read) : headFacts(call, read)
   if (!head.ok) return new UnmappedRequest(call, head.problem)
   const { facts } = head.value
   const match = firstMatch(rules, facts, false)

@@ -1,4 +1,4 @@
-/** gRPC-Web: its outcome stands in the last frame of the body, in bytes or in base64, however the pieces fall. */
+/** gRPC-Web and streams of Connect: the outcome stands in the last frame of the body, in bytes or in base64, however the pieces fall. */
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
@@ -30,6 +30,8 @@ function base64(...parts: readonly Buffer[]): Buffer {
 
 const BINARY = { 'content-type': 'application/grpc-web+proto' }
 const TEXT = { 'content-type': 'application/grpc-web-text+proto' }
+const CONNECT = { 'content-type': 'application/connect+json' }
+const connectBad = frame(2, '{"error":{"code":"internal"}}')
 
 /** Each part by itself. */
 function sendAll(response: ServerResponse, [part, ...rest]: readonly Buffer[]): void {
@@ -73,6 +75,15 @@ for (const [what, head, parts, outcome] of [
   ['a bad end in base64, each part padded', TEXT, [base64(MESSAGE, bad)], 'FAILED'],
   ['a bad end in base64 letter by letter', TEXT, bytewise(base64(MESSAGE, MESSAGE, bad)), 'FAILED'],
   ['an end in base64 that is cut off', TEXT, [base64(MESSAGE, bad).subarray(0, 20)], 'UNKNOWN'],
+  ['a good end of Connect', CONNECT, [MESSAGE, frame(2, '{}')], 'SUCCEEDED'],
+  ['a good end of Connect with metadata', CONNECT, [MESSAGE, frame(2, '{"metadata":{"error":["x"]}}')], 'SUCCEEDED'],
+  ['a bad end of Connect', { 'content-type': 'application/connect+proto' }, [MESSAGE, connectBad], 'FAILED'],
+  ['a bad end of Connect byte by byte', CONNECT, bytewise(Buffer.concat([MESSAGE, connectBad])), 'FAILED'],
+  ['no end of Connect', CONNECT, [MESSAGE], 'UNKNOWN'],
+  ['a message of Connect that looks like an end', CONNECT, [frame(0, '{}')], 'UNKNOWN'],
+  ['an end of Connect that is compressed', CONNECT, [frame(3, '{}')], 'UNKNOWN'],
+  ['an end of Connect that is no object', CONNECT, [frame(2, '[]')], 'UNKNOWN'],
+  ['one message of Connect', { 'content-type': 'application/proto' }, [MESSAGE], 'SUCCEEDED'],
 ] as const) {
   test(`${what}: ${outcome}, and the answer passes byte for byte`, async (t) => {
     assert.equal(await outcomeOf(t, head, parts), outcome)
