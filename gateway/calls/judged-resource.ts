@@ -13,4 +13,6 @@ export interface JudgedResource {
   readonly operation?: string
   /** The place that the request itself names; bound into the decision and its receipt. */
   readonly place?: Partial<Pick<DecisionContext, 'repository' | 'branch' | 'pull_request' | 'base' | 'head'>>
+  /** What is merged, pushed or shipped. Names of refs move: a receipt whose head is a commit is for this one only. */
+  readonly commit?: string
 }

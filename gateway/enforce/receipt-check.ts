@@ -9,6 +9,7 @@ import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { Call } from '../calls/call.ts'
 import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptCheckInput } from './presented-receipt.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { isCommitId } from '../scm/members.ts'
 import { changedArtifacts, encodedEnvelope, intendedAct, type CallVerdict, type CallChange } from './verdict-cache.ts'
 import { presentedReceipts } from '../protocols/common/presented-receipt.ts'
 
@@ -91,7 +92,8 @@ class CallReceipts implements ReceiptGate {
     for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
       const check = { ...receipt, context, bound, tenants: tenantsOf(this.#call) }
       const isClaimed = rules.consume && this.#claims.some((claim) => claim.check.token === receipt.token)
-      const verification = await verifyPresented(check, isClaimed ? { ...this.#deps, store: USED } : this.#deps)
+      const deps = isClaimed ? { ...this.#deps, store: USED } : this.#deps
+      const verification = await verifiedFor(resource, check, deps)
       this.#count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
       if (verification.currently_authorized === true && verification.payload !== null) {
         this.#claims = [...this.#claims, { resource, check, artifacts }]
@@ -118,6 +120,19 @@ class CallReceipts implements ReceiptGate {
   #count(result: ReceiptReason | 'authorized' | 'missing'): void {
     this.#deps.metrics.count('preflight_receipts_presented_total', { route: this.#call.route.name, result })
   }
+}
+
+/** The names that the call states leave the head open, and a receipt for a commit is for no other one. */
+async function verifiedFor(
+  { commit }: JudgedResource,
+  check: ReceiptCheckInput,
+  deps: PresentedDeps,
+): Promise<ReceiptVerification> {
+  const verification = await verifyPresented(check, deps)
+  const signed = verification.payload?.head?.toLowerCase() ?? ''
+  const isOther = commit !== undefined && isCommitId(signed) && signed !== commit.toLowerCase()
+  if (verification.currently_authorized !== true || !isOther) return verification
+  return verifyPresented({ ...check, context: { ...check.context, head: commit } }, deps)
 }
 
 /** For a second resource of the same call a single-use receipt counts as already used. */

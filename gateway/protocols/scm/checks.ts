@@ -32,16 +32,18 @@ interface CheckedIntent {
   readonly target: string
   readonly operation: string
   readonly place: ResourcePlace
+  /** Absent: the request makes it. */
+  readonly commit?: string
   readonly change: DerivedChangeSet
   readonly confirm: () => Promise<void>
 }
 
 export async function pinnedCheck(intent: ScmIntent, client: ScmClient, terms: CheckTerms): Promise<PinnedCheck> {
   const facts = await client.facts()
-  const { name, target, operation, place, change, confirm } = await checkedIntent(intent, { client, facts, terms })
+  const { change, confirm, place, ...rest } = await checkedIntent(intent, { client, facts, terms })
   const { artifacts, unreadable } = change
   const completeness = derivedCompleteness(change, await terms.provenAt(facts.name))
-  const resource = { name, target, operation, scope: null, place: { repository: facts.name, ...place } }
+  const resource = { ...rest, scope: null, place: { repository: facts.name, ...place } }
   return { check: { resource, basis: { kind: 'change_set', artifacts, unreadable, completeness } }, confirm }
 }
 
@@ -96,6 +98,7 @@ async function mergeOfRequest(
     target: targetOf(client, facts, `#${intent.id}`),
     operation: 'merge',
     place: { branch: base, pull_request: intent.id, base, head: request.head },
+    commit: request.headSha,
     change,
     async confirm() {
       const now = await client.mergeRequest(request.id)
@@ -140,6 +143,7 @@ async function mergeOfBranches(
     target: targetOf(client, facts, `@${intent.base}`),
     operation: 'merge',
     place: { branch: intent.base, base: intent.base, head: intent.head },
+    commit: head,
     change: await deriveChangeSet(client, { base, head, kind: 'merge', trialMerge: null }, terms.derivation),
     async confirm() {
       await confirmTip(client, intent.base, base)
@@ -167,6 +171,7 @@ async function moveOfBranch(
     target: targetOf(client, facts, `@${intent.branch}`),
     operation: 'merge',
     place: { branch: intent.branch, base: onto, head },
+    commit: head,
     change: await deriveChangeSet(client, { base, head, kind, trialMerge: null }, terms.derivation),
     async confirm() {
       if (tip === null && (await orAbsent(() => client.branchTip(intent.branch))) !== null)
@@ -191,6 +196,7 @@ async function moveOfTag(
     target: targetOf(client, facts, tagTarget(tag)),
     operation: 'publish',
     place: { branch: `refs/tags/${tag}`, head },
+    commit: head,
     change: await deriveChangeSet(client, { base, head, kind: 'replace', trialMerge: null }, terms.derivation),
     async confirm() {
       const now = await client.tagged(tag)
@@ -275,6 +281,7 @@ async function shipment(intent: IntentOf<'ship'>, { client, facts, terms }: Deri
     target: targetOf(client, facts, `/${intent.label}`),
     operation: intent.operation,
     place: { branch: ref, head },
+    commit: head,
     change: await deriveChangeSet(client, { base, head, kind: 'replace', trialMerge: null }, terms.derivation),
     async confirm() {
       const now = await shippedCommit(intent, client, facts)

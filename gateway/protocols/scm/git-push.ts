@@ -76,7 +76,7 @@ function whyDenied(guarded: readonly PushedRef[], landing: string | undefined): 
     : `${branches} is reached by a merge request only (routes[].scm.push)`
 }
 
-function pushCheck(target: string, repository: string, { kind, name }: PushedRef): ResourceCheck {
+function pushCheck(target: string, repository: string, { kind, name, commit }: PushedRef): ResourceCheck {
   const rest = kind === 'branch' ? `@${name}` : tagTarget(name)
   const branch = kind === 'branch' ? name : `refs/tags/${name}`
   return {
@@ -86,6 +86,7 @@ function pushCheck(target: string, repository: string, { kind, name }: PushedRef
       scope: null,
       operation: 'push',
       place: { repository, branch },
+      commit,
     },
     basis: { kind: 'receipt' },
   }
@@ -155,6 +156,8 @@ const COMMAND = /^([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) (refs\
 interface PushedRef {
   readonly kind: 'branch' | 'tag'
   readonly name: string
+  /** What it is set to. */
+  readonly commit: string
   readonly isRemoved: boolean
 }
 
@@ -185,10 +188,11 @@ function commandsOf({ body, headers }: Call<ScmRoute>): PushCommands | null {
 /** Whether a tag is new is what the push states: the server refuses that where the ref is there (gitprotocol-pack, old-id). */
 function pushedRefs([, before = '', after = '', ref = '']: RegExpExecArray): readonly PushedRef[] {
   const isRemoved = NO_COMMIT.test(after)
+  const commit = after.toLowerCase()
   const branch = branchOf(ref)
-  if (branch !== null) return [{ kind: 'branch', name: branch, isRemoved }]
+  if (branch !== null) return [{ kind: 'branch', name: branch, commit, isRemoved }]
   const tag = tagOf(ref)
-  return tag === null || NO_COMMIT.test(before) ? [] : [{ kind: 'tag', name: tag, isRemoved }]
+  return tag === null || NO_COMMIT.test(before) ? [] : [{ kind: 'tag', name: tag, commit, isRemoved }]
 }
 
 const NO_COMMIT = /^0+$/
