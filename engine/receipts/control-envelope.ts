@@ -67,6 +67,14 @@ export function controlEnvelope(envelope: Envelope, facts: ControlFacts): Contro
   }
 }
 
+/** Seconds, as for the receipt itself: the clock of whoever decided may be ahead of this one by so much. */
+const LEEWAY = 30
+
+/** @param now seconds since the epoch */
+function isWithin({ evaluated_at: from, expires_at: until }: Envelope, now: number): boolean {
+  return now + LEEWAY >= instantSeconds(from) && now < instantSeconds(until)
+}
+
 /** Authorized only while everything is known to hold: a state that nobody asked for is not enough here. */
 function receiptView(envelope: Envelope, { verified, state, now }: ControlFacts): ReceiptView {
   const { action, safeForAgent } = DECISION_CLASSES[envelope.decision]
@@ -87,6 +95,6 @@ function receiptView(envelope: Envelope, { verified, state, now }: ControlFacts)
       completeness_mode: envelope.completeness_mode ?? null,
     },
     expires_at: envelope.expires_at,
-    currently_authorized: permits && verified && state === 'current' && now < instantSeconds(envelope.expires_at),
+    currently_authorized: permits && verified && state === 'current' && isWithin(envelope, now),
   }
 }

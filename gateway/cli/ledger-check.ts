@@ -97,12 +97,13 @@ export const acceptLedger: Command = {
   notes: [
     'Used or revoked receipts may become valid again: where that matters, first rotate and revoke the receipt key.',
     'The next start uses the clock of the machine, also if the gateway has had a later time.',
+    'Approvals, exceptions, delegations and keys with an end that were made at a later time than now end.',
   ].join('\n'),
   run: async (args, io) => {
     const reason = args.value('reason') ?? ''
     if (reason.trim() === '') throw new UsageError('--reason is empty; give the reason')
     await withAnyStore(args, io, async (store) => {
-      await store.ledger.accept(localUser(), reason)
+      await store.ledger.accept(localUser(), reason, Date.now())
       await noteAct(store, io, { event: 'ledger.accepted', reason })
     })
     rmSync(checkpointFile(configOf(args, io).data_dir), { force: true })

@@ -133,6 +133,10 @@ export interface Ledger {
   keepTime(at: number): Promise<number>
   /** The latest time that was recorded, in milliseconds since the epoch; null: none was. */
   latestTime(): Promise<number | null>
-  /** A person accepts this ledger in place of the one that the last checkpoint is about, and the time of the clock from then on. */
-  accept(by: string, reason: string): Promise<void>
+  /**
+   * A person accepts this ledger in place of the one that the last checkpoint is about, and the time of the clock from then on.
+   * What was made later than that ends.
+   * @param at milliseconds since the epoch
+   */
+  accept(by: string, reason: string, at: number): Promise<void>
 }

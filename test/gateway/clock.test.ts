@@ -8,6 +8,7 @@ import { SteadyClock } from '../../gateway/runtime/steady-clock.ts'
 import { pets, PETS, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
 import { startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
+import { run } from '../fakes/command-io.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 const HOUR = 3600 * 1000
@@ -304,6 +305,26 @@ suite('what has ended stays so in a gateway that starts under an earlier clock',
       assert.ok(after.gateway.log.some((line) => line['event'] === 'clock.set_back'))
     })
 })
+
+suite(
+  'what was made under a clock that was wrong in the future lasts no longer than it says, once a person accepts the ledger',
+  () => {
+    for (const { what, make } of ENDINGS.filter(({ isDated }) => isDated === undefined))
+      test(what, async (t) => {
+        const directory = folder(t)
+        const before = await scene(t, directory, { now: START + LONG })
+        const isOver = await make(before)
+        assert.equal(await isOver(before), false)
+        await before.gateway.close()
+        const accepted = await run(['ledger', 'accept', '--reason', 'the clock was wrong', '--data-dir', directory])
+        assert.equal(accepted.code, 0, accepted.stderr)
+        const after = await scene(t, directory)
+        assert.equal(await isOver(after), true, 'before it was made')
+        after.set(START + LONG / 2)
+        assert.equal(await isOver(after), true, 'longer than it says')
+      })
+  },
+)
 
 test('after a step forward and back, new receipts, grants and exceptions serve', async (t) => {
   for (const { what, make } of ENDINGS.filter(({ isDated }) => isDated === undefined)) {

@@ -47,6 +47,16 @@ function indexOf({ dialect }: Sql, filter: LedgerFilter): string {
  */
 const SINCE = '+evaluated_at >= ?'
 
+/** Answers of a clock that was wrong in the future are no answers of the last day. */
+const REPLAYED = `${SINCE} AND +evaluated_at <= ?`
+
+/** As for receipts: the clocks of gateways on one store may differ by so much, in milliseconds. */
+const LEEWAY_MS = 30_000
+
+function replayedUntil(since: number): number {
+  return since + REPLAYED_FOR_MS + LEEWAY_MS
+}
+
 /** Of a tenant, or of one audience in it. */
 const OWNED = '(CAST(? AS text) IS NULL OR d.audience = ?)'
 
@@ -95,11 +105,12 @@ export const decisions: Operations<DecisionTable> = {
   byIdempotencyKey: read(async (sql, tenant, key, since, audience = null) =>
     decisionOrNull(
       await sql.get(
-        `${select(sql)} WHERE d.tenant = ? AND d.idempotency_key = ? AND ${SINCE} AND ${OWNED}
+        `${select(sql)} WHERE d.tenant = ? AND d.idempotency_key = ? AND ${REPLAYED} AND ${OWNED}
          ORDER BY d.sequence DESC LIMIT 1`,
         tenant,
         key,
         since,
+        replayedUntil(since),
         audience,
         audience,
       ),
@@ -162,11 +173,12 @@ export async function requireFirst(sql: Sql, row: DecisionRow): Promise<void> {
   if (idempotency === null) return
   await lockText(sql, `idempotency ${tenant} ${idempotency.key}`)
   const earlier = await sql.get(
-    `SELECT decision_id FROM decisions WHERE tenant = ? AND idempotency_key = ? AND ${SINCE}
+    `SELECT decision_id FROM decisions WHERE tenant = ? AND idempotency_key = ? AND ${REPLAYED}
        AND (body_digest <> ? OR audience = ?) LIMIT 1`,
     tenant,
     idempotency.key,
     evaluatedAt - REPLAYED_FOR_MS,
+    replayedUntil(evaluatedAt - REPLAYED_FOR_MS),
     idempotency.bodyDigest,
     audienceOf(row),
   )

@@ -122,8 +122,8 @@ export const ledger: Operations<LedgerTables> = {
 
   keepTime: statement((sql, at) => keepTime(sql, at)),
   latestTime: read((sql) => latestTime(sql)),
-  accept: write(async (sql, by, reason) => {
-    await forgetTime(sql)
+  accept: write(async (sql, by, reason, at) => {
+    await forgetTime(sql, at)
     await journalAcceptance(sql, by, reason)
   }),
   beginnings: snapshot((sql) => beginnings(sql)),

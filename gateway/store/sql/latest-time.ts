@@ -1,5 +1,6 @@
 /** Statements on the latest time that has come. It is one row. */
 import { integer } from './columns.ts'
+import { endLaterThings } from './later-things.ts'
 import type { Sql } from './operation.ts'
 
 /** @returns the latest time, which may be later than the given one */
@@ -19,7 +20,8 @@ export async function latestTime(sql: Sql): Promise<number | null> {
   return row === undefined ? null : integer(row, 'at')
 }
 
-/** The next start uses the clock as it is. */
-export async function forgetTime(sql: Sql): Promise<void> {
+/** The next start uses the clock as it is. @param at the time by that clock, milliseconds since the epoch */
+export async function forgetTime(sql: Sql, at: number): Promise<void> {
+  await endLaterThings(sql, at)
   await sql.run('DELETE FROM latest_time')
 }
