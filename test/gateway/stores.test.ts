@@ -400,6 +400,45 @@ for (const kind of STORE_KINDS) {
       assert.equal(joined.result?.state, 'denied')
     })
 
+    test('an accepted time ends what was made later, and nothing that was made earlier', async (t) => {
+      const store = await open(t)
+      const handed = { tenant: 'local', by: 'a', groups: ['payments'], to: 'b', approvalId: null, reason: 'away' }
+      const keys = [50, 200].map((at) =>
+        apiKeyRow({ key: mintApiKey(), name: 'ci', role: 'agent', at, expiresAt: 900 }),
+      )
+      const lasting = apiKeyRow({ key: mintApiKey(), name: 'ci', role: 'agent', at: 200 })
+      for (const key of [...keys, lasting]) await store.apiKeys.create(key)
+      for (const at of [50, 200]) {
+        await store.breakGlass.open(breakGlassRow({ id: `bg_${at}`, openedAt: at, expiresAt: 900 }))
+        await store.approvals.delegate({ ...handed, delegationId: `dlg_${at}`, at, until: 900 })
+        await store.approvals.open(
+          approvalOpening({ approvalId: `apr_${at}`, key: `key_${at}`, openedAt: at, expiresAt: 900 }),
+        )
+      }
+      await store.ledger.accept('admin', 'the clock was wrong', 100)
+      const exceptions = await store.breakGlass.list({ openAt: 100, limit: 9 })
+      const delegations = await store.approvals.delegations('local', 9)
+      const requests = await store.approvals.list({ tenant: 'local', state: 'pending', limit: 9, now: 100 })
+      assert.deepEqual(
+        exceptions.map(({ id }) => id),
+        ['bg_50'],
+      )
+      assert.deepEqual(
+        delegations.filter(({ ended }) => ended === null).map(({ delegationId }) => delegationId),
+        ['dlg_50'],
+      )
+      assert.deepEqual(
+        requests.map(({ approvalId }) => approvalId),
+        ['apr_50'],
+      )
+      const ends = await Promise.all([...keys, lasting].map(({ hash }) => store.apiKeys.byHash(hash)))
+      assert.deepEqual(
+        ends.map((key) => key?.expiresAt),
+        [900, -100, null],
+      )
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
+    })
+
     test('a right that is handed over is listed by its tenant only, and ends once', async (t) => {
       const store = await open(t)
       const row = {
