@@ -140,12 +140,17 @@ class ProxyHttpServer implements HttpServer {
     })
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.#unused.use(request)
+      if (isAnswering(this.#answers.get(socket))) {
+        socket.destroy()
+        return
+      }
       const upgrade = takeUpgrade(request, socket, head)
       this.#take(request, upgrade.response, { ...PLAIN, upgrade })
     })
     server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.#unused.use(request)
-      this.#taker.connect(request, socket, head, this.#inbound.has(socket))
+      if (isAnswering(this.#answers.get(socket))) socket.destroy()
+      else this.#taker.connect(request, socket, head, this.#inbound.has(socket))
     })
     server.on('clientError', (error: ParserError, connection) => {
       const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, isUnderWay(this.#answers.get(connection)))
@@ -187,6 +192,14 @@ class ProxyHttpServer implements HttpServer {
   #inboundOf(connection: Duplex): InboundConnection {
     return this.#inbound.get(connection) ?? PLAINTEXT
   }
+}
+
+/**
+ * True while an earlier request of the connection has no whole answer. A switch immediately takes the connection: its own answer
+ * would come before that one, and Node.js gives one connection to one answer.
+ */
+function isAnswering(answer: ServerResponse | undefined): boolean {
+  return answer !== undefined && (!answer.writableFinished || answer.socket !== null)
 }
 
 /**

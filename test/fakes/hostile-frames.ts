@@ -143,6 +143,32 @@ const FRAMES: readonly (readonly [string, readonly Buffer[], (0 | 1)?])[] = [
   ['a continuation of nothing', [frame(FRAME.continuation, OPEN, 1, block(GOOD))]],
   ['a head that is interrupted', [headers(GOOD, 1), frame(FRAME.ping, 0, 0, Buffer.alloc(8))]],
   ['a head that goes on elsewhere', [headers(GOOD, 1), frame(FRAME.continuation, OPEN, 3, block([['x', 'y']]))]],
+  ['a head in two frames', [headers(GOOD.slice(0, 2), 1), frame(FRAME.continuation, OPEN, 1, block(GOOD.slice(2)))], 1],
+  [
+    'a second path in a continuation',
+    [headers(GOOD, 1), frame(FRAME.continuation, OPEN, 1, block([[':path', '/hidden']]))],
+  ],
+  [
+    'a pseudo-header behind a field, in a continuation',
+    [headers([...GOOD.slice(0, 3), ['x', 'y']], 1), frame(FRAME.continuation, OPEN, 1, block([[':path', '/hidden']]))],
+  ],
+  ['another host in a continuation', [headers(GOOD, 1), frame(FRAME.continuation, OPEN, 1, block([['host', 'b']]))]],
+  [
+    'a continuation behind the end of its head',
+    [headers(GOOD), frame(FRAME.continuation, OPEN, 1, block([['x', 'y']]))],
+    1,
+  ],
+  [
+    'trailers with a pseudo-header in a continuation',
+    [
+      headers(POST, OPEN),
+      data('hello'),
+      headers([['x', 'y']], 1),
+      frame(FRAME.continuation, OPEN, 1, block([[':path', '/hidden']])),
+    ],
+    1,
+  ],
+  ['a head in the middle of another one', [headers(GOOD, 1), headers(GOOD, OPEN | 1, 3)]],
   [
     'a head that never ends',
     [headers(GOOD, 1), ...MANY.map(() => frame(FRAME.continuation, 0, 1, block([['x', 'y']])))],
