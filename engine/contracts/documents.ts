@@ -37,10 +37,13 @@ interface KnownReferences {
   readonly addresses?: ByAddress | null
   /** Whether a pointer leads on behind a reference on its way, as readers of the format follow it. */
   readonly isThroughReferences?: boolean
+  /** As in `SchemaSource`. */
+  readonly evaluatesContained?: boolean | null
 }
 
 export class OpenApiDocuments implements SchemaSource {
   readonly dialect: SchemaDialect
+  readonly evaluatesContained: boolean | null
   readonly root: Located
   readonly surveyed: SurveyedReferences | undefined
   readonly #given: FurtherDocuments
@@ -59,6 +62,7 @@ export class OpenApiDocuments implements SchemaSource {
   constructor(root: unknown, dialect: SchemaDialect, files: FurtherDocuments, known: KnownReferences = {}) {
     this.root = { value: root, at: ROOT, document: '' }
     this.dialect = dialect
+    this.evaluatesContained = known.evaluatesContained === undefined || known.evaluatesContained
     this.surveyed = known.surveyed
     this.#given = files
     this.#files.set('', root)

@@ -83,6 +83,15 @@ export function isPlainlyJsonSchema(root: unknown): boolean {
   return holdsKeyword(root) && holdsKeywordsOnly(root)
 }
 
+/** The dialects of OpenAPI that extend 2020-12. */
+const OPENAPI_DIALECT = /^https:\/\/spec\.openapis\.org\/oas\/3\.\d+\/dialect\/(?:base|[\d-]+)$/
+
+/** Whether `contains` evaluates items in a draft (`SchemaSource.evaluatesContained`). The default draft is 2020-12. */
+export function evaluatesContainedIn(draft: string | null): boolean | null {
+  if (draft === null || draft === '2020-12' || OPENAPI_DIALECT.test(draft)) return true
+  return draft === '2019-09' ? false : null
+}
+
 /** Up to draft 7 a reference hides its sibling keywords (draft-handrews-json-schema-01 §8.3). */
 export function dialectOfDraft(draft: string | null): 'json-schema' | 'json-schema-draft-7' {
   return draft !== null && /^draft-0[3-7]$/.test(draft) ? 'json-schema-draft-7' : 'json-schema'

@@ -13,6 +13,11 @@ export interface SchemaSource {
   readonly dialect: SchemaDialect
   /** Whether keywords are left out that the dialect does not have. Absent: they count, as many readers take them. */
   readonly isStrict?: boolean
+  /**
+   * Whether `unevaluatedItems` passes over the items that `contains` matches: in 2020-12 (core §11.2), not in 2019-09 (core
+   * §9.3.1.3). Null: other drafts are stated. Absent: it does.
+   */
+  readonly evaluatesContained?: boolean | null
   /** What a reference names, or null when it names nothing. `from` is the object that holds the `$ref`. */
   resolve(reference: string, from: Located): Located | null
   /** Whether a reference names something: asked of names that are not references of this side. Absent: no name is known. */
@@ -22,6 +27,10 @@ export interface SchemaSource {
    * schema that is written in place. Absent: no schema inherits.
    */
   subtypes?(schema: Located): readonly string[] | null
+}
+
+export function evaluatesContained({ evaluatesContained: stated }: SchemaSource): boolean | null {
+  return stated === undefined || stated
 }
 
 export function knows(source: SchemaSource, reference: string, from: Located): boolean {

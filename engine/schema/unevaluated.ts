@@ -8,7 +8,7 @@ import { isRecord, type JsonRecord } from './located.ts'
 import { EnteredSchemas } from './looked-at.ts'
 import { allowanceOf, compareAllowance, itemsOf, locate, locateItem, membersOf } from './subschemas.ts'
 import { shapeKey } from './shape.ts'
-import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
+import { evaluatesContained, resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
 const KEYWORDS = ['unevaluatedProperties', 'unevaluatedItems'] as const
 type Keyword = (typeof KEYWORDS)[number]
@@ -75,7 +75,7 @@ function looksAt(schema: JsonRecord, other: JsonRecord, side: SchemaSide, keywor
     const isNaming = other[name] === undefined && name !== 'allOf'
     collectEvaluated(part, { ...side, owner: part, keyword, isNaming, entered: entered(isNaming) }, found)
   }
-  if (keyword === 'unevaluatedItems') own(schema, keyword, true, found)
+  if (keyword === 'unevaluatedItems') own(schema, { ...side, keyword, isNaming: true }, found)
   return found
 }
 
@@ -86,24 +86,29 @@ interface Collecting extends SchemaSide {
 }
 
 function collectEvaluated(schema: ResolvedSchema, given: Collecting, found: Set<string>, depth = 0): void {
-  const { keyword, isNaming } = given
+  const { keyword } = given
   const { value } = schema
   if (depth > MAX_DEPTH || found.has(EVERYTHING) || !given.entered.enter(value, depth)) return
   if (value[EXHAUSTING[keyword]] !== undefined || value[keyword] !== undefined) found.add(EVERYTHING)
-  own(value, keyword, isNaming, found)
+  own(value, given, found)
   for (const [, part] of inPlaceSubschemas(value, { ...given, owner: schema }))
     collectEvaluated(part, given, found, depth + 1)
 }
 
 /** What a schema looks at by its own keywords. */
-function own(schema: JsonRecord, keyword: Keyword, isNaming: boolean, found: Set<string>): void {
+function own(
+  schema: JsonRecord,
+  { keyword, isNaming, source }: Pick<Collecting, 'keyword' | 'isNaming' | 'source'>,
+  found: Set<string>,
+): void {
   if (keyword === 'unevaluatedProperties') {
     for (const pattern of Object.keys(membersOf(schema, 'patternProperties'))) found.add(`pattern ${pattern}`)
     if (isNaming) for (const name of Object.keys(membersOf(schema, 'properties'))) found.add(`name ${name}`)
     return
   }
   if (isNaming) for (const [index] of itemsOf(schema, 'prefixItems').entries()) found.add(`item ${index}`)
-  if (schema.contains !== undefined) found.add(`contains ${shapeKey(schema.contains)}`)
+  if (schema.contains !== undefined && evaluatesContained(source) !== false)
+    found.add(`contains ${shapeKey(schema.contains)}`)
 }
 
 function* inPlaceSubschemas(

@@ -8,7 +8,7 @@ import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { malformedParts, partTable, type MalformedPart } from '../malformed-parts.ts'
 import { readInPlace } from '../misplaced-references.ts'
 import type { Locate } from '../positions.ts'
-import { dialectOfDraft, draftOf, holdsKeyword, holdsKeywordsOnly } from '../schema-keywords.ts'
+import { dialectOfDraft, draftOf, evaluatesContainedIn, holdsKeyword, holdsKeywordsOnly } from '../schema-keywords.ts'
 import { withPlainSchemaReferences } from '../plain-references.ts'
 import { SchemaDocuments } from './references.ts'
 import { withKnownKeywords } from '../schema-drafts.ts'
@@ -47,9 +47,13 @@ export function readJsonSchema(
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
   const hasFurtherDrafts = text.indexOf('$schema') !== text.lastIndexOf('$schema')
   const known = withKnownKeywords(root, draft, { hasFurtherDrafts, isStrict: options.isStrict === true })
+  const reading = {
+    dialect: dialectOfDraft(draft),
+    evaluatesContained: hasFurtherDrafts ? null : evaluatesContainedIn(draft),
+  }
   return ok(
     readInPlace({ root: withPlainSchemaReferences(known, text), files }, (contents) => {
-      const source = new SchemaDocuments(contents.root, dialectOfDraft(draft), contents.files)
+      const source = new SchemaDocuments(contents.root, reading, contents.files)
       const resolve = source.find.bind(source)
       const malformed = malformedParts(PARTS, { located: source.root, kind: 'schema', resolve })
       return { root: source.root, source, draft, malformed, resolve, locate }

@@ -11,14 +11,20 @@ import { Addresses } from '../addresses.ts'
 export class SchemaDocuments implements SchemaSource {
   readonly dialect: SchemaDialect
   readonly root: Located
+  readonly evaluatesContained: boolean | null
   readonly #files: OpenApiDocuments
   readonly #addresses: Addresses
   readonly #dangling = new Map<string, DanglingReference>()
 
-  constructor(root: unknown, dialect: SchemaDialect, files: FurtherDocuments) {
+  constructor(
+    root: unknown,
+    { dialect, evaluatesContained }: Readonly<Required<Pick<SchemaSource, 'dialect' | 'evaluatesContained'>>>,
+    files: FurtherDocuments,
+  ) {
     this.#addresses = new Addresses({ value: root, at: ROOT, document: '' })
     this.#files = new OpenApiDocuments(root, dialect, files, { addresses: this.#addresses })
     this.dialect = dialect
+    this.evaluatesContained = evaluatesContained
     this.root = this.#files.root
   }
 

@@ -5,6 +5,7 @@ import { Addresses } from '../addresses.ts'
 import type { SourceDocument } from '../document.ts'
 import { NO_FILES, OpenApiDocuments, type FurtherDocuments } from '../documents.ts'
 import { readInPlace } from '../misplaced-references.ts'
+import { draftOf, evaluatesContainedIn } from '../schema-keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { dialectOfVersion, type OpenApiContract } from './contract.ts'
 import { malformedOpenApiParts } from './parts.ts'
@@ -27,6 +28,7 @@ export function readOpenApiContract(
     const documents = new OpenApiDocuments(contents.root, dialect, contents.files, {
       surveyed: contents.root === root ? surveyed : undefined,
       addresses: schemaAddresses(contents.root, dialect, text),
+      evaluatesContained: evaluatesContainedIn(isRecord(root) ? draftOf(root['jsonSchemaDialect']) : null),
     })
     const malformed = malformedOpenApiParts(documents)
     const resolve = documents.resolve.bind(documents)

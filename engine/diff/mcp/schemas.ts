@@ -1,7 +1,7 @@
 /** The schemas of one tool, judged by the families: arguments as a request, the structured result as a response. */
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { Addresses } from '../../contracts/addresses.ts'
-import { dialectOfDraft, draftOf } from '../../contracts/schema-keywords.ts'
+import { dialectOfDraft, draftOf, evaluatesContainedIn } from '../../contracts/schema-keywords.ts'
 import { withKnownKeywords } from '../../contracts/schema-drafts.ts'
 import { malformedToolSchema, type ToolValue } from '../../contracts/mcp-parts.ts'
 import { withPlainSchemaReferences } from '../../contracts/plain-references.ts'
@@ -134,7 +134,7 @@ function toolSchema(written: Located, isStrict = false): ToolSchema {
     const resolve = (reference: string, from: Located): Located | null =>
       addresses().find(reference, from) ?? resolveWithin(root, reference)
     const malformed = malformedToolSchema(root, { resolve }, { value: 'object' })
-    return { root, source: { dialect: dialectOfDraft(draft), resolve }, addresses, malformed, resolve }
+    return { root, source: { dialect: dialectOfDraft(draft), evaluatesContained: evaluatesContainedIn(draft), resolve }, addresses, malformed, resolve }
   })
 }
 

@@ -9,6 +9,7 @@ import { constraintsOfAll, isShape } from './members.ts'
 import {
   jsonTypeOf,
   constrainedType,
+  isSilent,
   type Bound,
   type Constraint,
   type Items,
@@ -107,6 +108,7 @@ export class Coverage {
     const isAdmitted = typesAdmitted(own)
     const below = { depth: depth + 1, members }
     return all(constraintsOfAll(other), (asked) => {
+      if (isSilent(asked)) return FIRM
       const type = constrainedType(asked)
       if (type !== null && !isAdmitted(type)) return FIRM
       return this.#follows(asked, own, sub, below)

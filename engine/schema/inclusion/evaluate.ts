@@ -5,6 +5,7 @@ import { isOfFormat } from './formats.ts'
 import {
   jsonTypeOf,
   constrainedType,
+  isSilent,
   type Bound,
   type Constraint,
   type Items,
@@ -95,6 +96,9 @@ export function holds(constraint: Constraint, value: unknown, by: Evaluation, de
   }
   if (constraint.kind === 'not') {
     return not(test(constraint.node))
+  }
+  if (isSilent(constraint)) {
+    return true
   }
   if (constraint.kind === 'condition') {
     const met = test(constraint.test)
@@ -269,6 +273,8 @@ function partsThatHold(
   if (constraint.kind === 'all' || constraint.kind === 'any' || constraint.kind === 'one') return held(constraint.nodes)
   if (constraint.kind === 'dependent')
     return isRecord(value) && Object.hasOwn(value, constraint.name) ? held([constraint.node]) : []
+  // What is not looked into may evaluate anything.
+  if (constraint.kind === 'opaque') return null
   if (constraint.kind !== 'condition') return []
   const test = held([constraint.test])
   if (test === null) return null
@@ -314,9 +320,10 @@ function lookItems(node: SchemaNode, looked: Viewed<readonly unknown[]>, depth: 
     else if (constraint.kind === 'items') {
       for (const index of value.keys()) if (itemNode(constraint, index) !== null) seen.add(index)
     } else if (constraint.kind === 'contains') {
+      if (constraint.evaluates === false) return true
       for (const [index, item] of value.entries()) {
         const verdict = admitsValue(constraint.node, item, by, depth)
-        if (verdict === null) return false
+        if (verdict === null || (verdict && constraint.evaluates === null && !seen.has(index))) return false
         if (verdict) seen.add(index)
       }
     } else {

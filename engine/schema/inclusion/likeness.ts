@@ -8,6 +8,7 @@ import {
   JSON_TYPES,
   jsonTypeOf,
   constrainedType,
+  isSilent,
   type Bound,
   type Constraint,
   type JsonType,
@@ -236,6 +237,7 @@ function formed(constraints: readonly Constraint[], sense: Sense): readonly Cons
   const plain = constraints.flatMap((one) => {
     const type = constrainedType(one)
     if (one.kind === 'types' || (type !== null && !admits(type)) || isOfAnyItems(one, sense)) return []
+    if (sense === 'admitted' && isSilent(one)) return []
     if (one.kind === 'bound' && isWhole) return [inclusive(one)]
     return [one.kind === 'values' && lists.length > 0 ? ofTypes(one, admits) : one]
   })
@@ -301,7 +303,7 @@ function comparableFacts(constraint: Constraint, sense: Sense): unknown {
   if (kind === 'format') return [constraint.name, constraint.of]
   if (kind === 'read') return [[...constraint.typed].sort(), signatureOf(constraint.constraint, sense)]
   if (kind === 'items') return [constraint.prefix.length, isOpen(constraint.rest, sense)]
-  if (kind === 'contains') return [constraint.min, constraint.max]
+  if (kind === 'contains') return [constraint.min, constraint.max, sense === 'looked' && constraint.evaluates]
   if (kind === 'shape')
     return [
       [...constraint.properties.keys()].sort(),

@@ -9,6 +9,7 @@ import type { Overlaps } from './overlaps.ts'
 import {
   jsonTypeOf,
   constrainedType,
+  isSilent,
   type Bound,
   type Constraint,
   type Items,
@@ -266,7 +267,7 @@ export class Goal {
 
   #addMet(constraint: Constraint): boolean {
     const type = constrainedType(constraint)
-    if (type !== null && type !== this.type) return true
+    if ((type !== null && type !== this.type) || isSilent(constraint)) return true
     if (constraint.kind === 'never') {
       return false
     }

@@ -2,7 +2,7 @@
  * Members of two schemas that decide the whole. An object or a list that only holds members admits whatever its members
  * admit. If one member admits a value that the other side refuses, so does the whole.
  */
-import type { Constraint, JsonType, SchemaNode, Shape } from './model.ts'
+import { isSilent, type Constraint, type JsonType, type SchemaNode, type Shape } from './model.ts'
 
 /** The same part of both sides. */
 type MemberPair = readonly [sub: SchemaNode, other: SchemaNode]
@@ -74,6 +74,7 @@ export function constraintsOfAll(start: SchemaNode): readonly Constraint[] {
 /** True for a constraint that looks at the members one by one, or not at all. */
 export function isMemberwise(constraint: Constraint): boolean {
   const { kind } = constraint
+  if (isSilent(constraint)) return true
   if (kind === 'bound' || kind === 'format') return constraint.of === 'number' || constraint.of === 'string'
   if (kind === 'shape') return constraint.patterns.length === 0
   if (kind === 'items') return constraint.prefix.length === 0

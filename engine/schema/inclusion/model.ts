@@ -18,7 +18,7 @@ export interface SchemaNode {
   readonly id: number
   readonly side: ProofSide
   readonly constraints: readonly Constraint[]
-  /** Whether there are no constraints. Most nodes are looked at no further. */
+  /** Whether every value is admitted. Most nodes are looked at no further. */
   readonly isOpen: boolean
   /** The schema object that it was made from; null for one that a keyword implies. */
   readonly source: ResolvedSchema | null
@@ -70,7 +70,14 @@ export type Constraint =
   | { readonly kind: 'read'; readonly typed: TextReading['typed']; readonly constraint: Constraint }
   | { readonly kind: 'unique' }
   | Items
-  | { readonly kind: 'contains'; readonly node: SchemaNode; readonly min: number; readonly max: number | null }
+  | {
+      readonly kind: 'contains'
+      readonly node: SchemaNode
+      readonly min: number
+      readonly max: number | null
+      /** Whether `unevaluatedItems` passes over the items that it matches; null where the draft is not known. */
+      readonly evaluates: boolean | null
+    }
   | Shape
   | { readonly kind: 'required'; readonly name: string }
   | { readonly kind: 'names'; readonly node: SchemaNode }
@@ -98,6 +105,15 @@ export type Constraint =
     }
   /** A condition that is not looked into. */
   | { readonly kind: 'opaque'; readonly why: string }
+
+/**
+ * True for a constraint that refuses no value. It is kept, because what it matches is evaluated (2020-12 core §10.2.2.1,
+ * §10.3.1.3).
+ */
+export function isSilent(constraint: Constraint): boolean {
+  if (constraint.kind === 'condition') return constraint.then === null && constraint.otherwise === null
+  return constraint.kind === 'contains' && constraint.min <= 0 && constraint.max === null
+}
 
 /** A type besides `string` that a text may be read as. An integer is read from its digits only. */
 export type TextType = 'number' | 'integer' | 'boolean' | 'null'

@@ -9,9 +9,18 @@ import { inAnyLanguage } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
 import { EnteredSchemas } from '../looked-at.ts'
 import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
-import { isDangling, resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
+import { evaluatesContained, isDangling, resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 import { exampleOf } from './formats.ts'
-import { INTEGER, JSON_TYPES, NO_NAMES, type Bound, type Constraint, type ProofSide, type SchemaNode } from './model.ts'
+import {
+  INTEGER,
+  isSilent,
+  JSON_TYPES,
+  NO_NAMES,
+  type Bound,
+  type Constraint,
+  type ProofSide,
+  type SchemaNode,
+} from './model.ts'
 import { unevaluatedBounds } from './unevaluated.ts'
 
 /** Whose values are compared: what callers send, what they get, or what both write and read. */
@@ -41,7 +50,7 @@ abstract class UnwrittenNode {
   }
 
   get isOpen(): boolean {
-    return this.constraints.length === 0
+    return this.constraints.every(isSilent)
   }
 
   get source(): null {
@@ -98,7 +107,7 @@ class WrittenNode implements SchemaNode {
   get isOpen(): boolean {
     // A type is a constraint in any case.
     const isTyped = this.#constraints === null && !this.#nodes.isAnyLanguage && this.source.value.type !== undefined
-    return !isTyped && this.constraints.length === 0
+    return !isTyped && this.constraints.every(isSilent)
   }
 
   /** A schema that combines itself reaches its own node while it is read. No value is checked by it to an end. */
@@ -315,8 +324,8 @@ export class SchemaNodes {
     if (parts & PARTS.array) this.#readArray(owner, constraints)
     if (parts & PARTS.combined) this.#readCombined(owner, constraints)
     if (parts & PARTS.dynamic) readDynamic(value, constraints)
-    if (parts & PARTS.unevaluated) this.#readUnevaluated(owner, constraints)
     if (parts & MALFORMED) readMalformed(value, constraints)
+    if (parts & PARTS.unevaluated) this.#readUnevaluated(owner, constraints)
     const isPlain = value.enum === undefined && value.const === undefined && !hasCombined(value)
     // What is said beside it does not take null away again: it is about the whole (OpenAPI 3.0.3 §4.7.24.1).
     if (!isNullable || isPlain || this.#around !== null) return constraints
@@ -413,9 +422,8 @@ export class SchemaNodes {
     if (value.contains === undefined) return
     const min = typeof value.minContains === 'number' ? value.minContains : 1
     const max = typeof value.maxContains === 'number' ? value.maxContains : null
-    // Of none at least it refuses nothing, but what it matches is evaluated (2020-12 core §10.3.1.3).
-    if (min > 0 || max !== null || value.unevaluatedItems !== undefined)
-      into.push({ kind: 'contains', node: this.#child(owner, 'contains'), min, max })
+    const evaluates = evaluatesContained(this.source)
+    into.push({ kind: 'contains', node: this.#child(owner, 'contains'), min, max, evaluates })
   }
 
   #readCombined(owner: ResolvedSchema, into: Constraint[]): void {
@@ -431,10 +439,7 @@ export class SchemaNodes {
       else if (nodes.length > 0) into.push({ kind: nodes.length === 1 ? 'all' : kind, nodes })
     }
     if (value.not !== undefined) into.push({ kind: 'not', node: this.#belowNot().#child(owner, 'not') })
-    // Alone it refuses nothing, but what it matches is evaluated (2020-12 core §10.2.2.1).
-    const isAlone = value.then === undefined && value.else === undefined
-    const isLookedAt = value.unevaluatedProperties !== undefined || value.unevaluatedItems !== undefined
-    if (value.if === undefined || (isAlone && !isLookedAt)) return
+    if (value.if === undefined) return
     const part = (keyword: string): SchemaNode | null =>
       value[keyword] === undefined ? null : this.#child(owner, keyword)
     into.push({ kind: 'condition', test: this.#child(owner, 'if'), then: part('then'), otherwise: part('else') })

@@ -3,7 +3,7 @@ import { isEqual, isSameSet } from '../equality.ts'
 import { COMPARED } from '../keywords.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
 import { bare, bareWrapperOf, isAnnotation } from '../shape.ts'
-import type { SchemaSource } from '../source.ts'
+import { evaluatesContained, type SchemaSource } from '../source.ts'
 import { Pairs } from './pair-map.ts'
 
 /** Keywords that hold values: what looks like a schema in them is none. */
@@ -40,9 +40,12 @@ export class Sameness {
   /** Answers and open pairs; null: forgotten. */
   readonly #known = new Pairs<object, SameFound | null>()
   readonly #resting: SameResting = []
+  /** Whether `contains` evaluates items on one side only, or perhaps. */
+  readonly #hasOtherEvaluation: boolean
 
   constructor(sources: { readonly before: SchemaSource; readonly after: SchemaSource }) {
     this.#sources = sources
+    this.#hasOtherEvaluation = evaluatesContained(sources.before) !== evaluatesContained(sources.after)
   }
 
   isSame(before: Located, after: Located): boolean {
@@ -86,6 +89,7 @@ export class Sameness {
     const before = base.value
     const after = head.value
     if (!isRecord(before) || !isRecord(after)) return isEqual(before, after) ? SAME : OTHER
+    if (this.#hasOtherEvaluation && !isNamed && before.contains !== undefined) return OTHER
     for (const name in after)
       if (before[name] === undefined && (isNamed || isCondition(name)) && !Object.hasOwn(before, name)) return OTHER
     let rest = SAME

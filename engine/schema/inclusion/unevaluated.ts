@@ -32,6 +32,8 @@ const COMBINED: ReadonlySet<string> = new Set(['all', 'any', 'one', 'dependent',
 interface Looked {
   readonly names: Set<string>
   readonly patterns: Set<string>
+  /** Of items: the schemas of `contains`, which evaluates those that match. */
+  readonly matching: Set<SchemaNode>
   positions: number
   isAll: boolean
 }
@@ -46,11 +48,13 @@ export function unevaluatedBounds(
   const always = looked(of, constraints, 'always')
   if (always.isAll) return null
   const perhaps = looked(of, constraints, 'perhaps')
+  const narrowest = unevaluatedPart(of, always, node, nodes)
+  const isSure = !perhaps.isAll && isSameSight(always, perhaps)
   const cases = new Cases(of, nodes).of(constraints, new Set())
   return {
     exact: cases === null ? null : anyOfCases(of, cases, node, nodes),
-    widest: perhaps.isAll ? null : unevaluatedPart(of, perhaps, node, nodes),
-    narrowest: unevaluatedPart(of, always, node, nodes),
+    widest: isSure ? narrowest : perhaps.isAll ? null : unevaluatedPart(of, perhaps, node, nodes),
+    narrowest,
   }
 }
 
@@ -70,8 +74,10 @@ function anyOfCases(of: 'array' | 'object', cases: readonly Case[], node: Schema
 
 function unevaluatedPart(of: 'array' | 'object', seen: Looked, node: SchemaNode, nodes: SideNodes): Shape | Items {
   const { anything, side } = nodes
-  if (of === 'array')
-    return { kind: 'items', prefix: Array.from({ length: seen.positions }, () => anything), rest: node }
+  if (of === 'array') {
+    const rest = seen.matching.size === 0 ? node : nodes.made([{ kind: 'any', nodes: [node, ...seen.matching] }])
+    return { kind: 'items', prefix: Array.from({ length: seen.positions }, () => anything), rest }
+  }
   return {
     kind: 'shape',
     side,
@@ -92,13 +98,12 @@ class Cases {
     this.#nodes = nodes
   }
 
-  /** Null for too many cases, and for schemas that hold themselves. */
+  /** Null for too many cases, for schemas that hold themselves, and where it is not known what is evaluated. */
   of(constraints: readonly Constraint[], above: ReadonlySet<number>): readonly Case[] | null {
     const own = unseen()
     for (const constraint of constraints) {
-      if (this.#of === 'object') lookAtObject(constraint, own)
-      else if (constraint.kind === 'contains') return null
-      else lookAtArray(constraint, own, 'always')
+      if (mayEvaluate(this.#of, constraint) === null) return null
+      lookAt(this.#of, constraint, own)
     }
     let cases: readonly Case[] | null = [{ holding: [], seen: own }]
     for (const constraint of constraints) {
@@ -171,13 +176,26 @@ class Cases {
 }
 
 function unseen(): Looked {
-  return { names: new Set(), patterns: new Set(), positions: 0, isAll: false }
+  return { names: new Set(), patterns: new Set(), matching: new Set(), positions: 0, isAll: false }
 }
 
 const NOTHING_SEEN: Case = { holding: [], seen: unseen() }
 
 function seesNothing({ seen }: Case): boolean {
-  return !seen.isAll && seen.positions === 0 && seen.names.size === 0 && seen.patterns.size === 0
+  return !seen.isAll && isSameSight(seen, NOTHING_SEEN.seen)
+}
+
+function isSameSight(one: Looked, other: Looked): boolean {
+  return (
+    one.positions === other.positions &&
+    isSameContent(one.names, other.names) &&
+    isSameContent(one.patterns, other.patterns) &&
+    isSameContent(one.matching, other.matching)
+  )
+}
+
+function isSameContent(one: ReadonlySet<unknown>, other: ReadonlySet<unknown>): boolean {
+  return one.symmetricDifference(other).size === 0
 }
 
 function products(one: readonly Case[], other: readonly Case[]): readonly Case[] | null {
@@ -188,6 +206,7 @@ function products(one: readonly Case[], other: readonly Case[]): readonly Case[]
       seen: {
         names: a.seen.names.union(b.seen.names),
         patterns: a.seen.patterns.union(b.seen.patterns),
+        matching: a.seen.matching.union(b.seen.matching),
         positions: Math.max(a.seen.positions, b.seen.positions),
         isAll: a.seen.isAll || b.seen.isAll,
       },
@@ -205,8 +224,8 @@ function looked(of: 'array' | 'object', constraints: readonly Constraint[], mode
   }
   const look = (list: readonly Constraint[]): void => {
     for (const constraint of list) {
-      if (of === 'object') lookAtObject(constraint, seen)
-      else lookAtArray(constraint, seen, mode)
+      if (mayEvaluate(of, constraint) === null) seen.isAll ||= mode === 'perhaps'
+      else lookAt(of, constraint, seen)
       if (constraint.kind === 'all' || (mode === 'perhaps' && (constraint.kind === 'any' || constraint.kind === 'one')))
         constraint.nodes.forEach(visit)
       if (mode === 'always') continue
@@ -219,18 +238,28 @@ function looked(of: 'array' | 'object', constraints: readonly Constraint[], mode
   return seen
 }
 
+/** Null for a condition of which it is not known what it evaluates, if anything: it may be all. */
+function mayEvaluate(of: 'array' | 'object', constraint: Constraint): boolean | null {
+  if (constraint.kind === 'opaque') return null
+  return constraint.kind === 'contains' && of === 'array' ? constraint.evaluates : true
+}
+
+/** Adds what a condition evaluates by itself. */
+function lookAt(of: 'array' | 'object', constraint: Constraint, seen: Looked): void {
+  if (constraint.kind === 'unevaluated' && constraint.of === of) seen.isAll = true
+  if (of === 'object') lookAtObject(constraint, seen)
+  else lookAtArray(constraint, seen)
+}
+
 function lookAtObject(constraint: Constraint, seen: Looked): void {
-  if (constraint.kind === 'unevaluated' && constraint.of === 'object') seen.isAll = true
   if (constraint.kind !== 'shape') return
   for (const name of constraint.properties.keys()) seen.names.add(name)
   for (const [pattern] of constraint.patterns) seen.patterns.add(pattern)
   if (constraint.others !== null) seen.isAll = true
 }
 
-function lookAtArray(constraint: Constraint, seen: Looked, mode: 'always' | 'perhaps'): void {
-  if (constraint.kind === 'unevaluated' && constraint.of === 'array') seen.isAll = true
-  // `contains` looks at whatever it matches.
-  if (constraint.kind === 'contains' && mode === 'perhaps') seen.isAll = true
+function lookAtArray(constraint: Constraint, seen: Looked): void {
+  if (constraint.kind === 'contains' && constraint.evaluates === true) seen.matching.add(constraint.node)
   if (constraint.kind !== 'items') return
   seen.positions = Math.max(seen.positions, constraint.prefix.length)
   if (constraint.rest !== null) seen.isAll = true
