@@ -3,7 +3,7 @@
  * the files given with it. Nothing is fetched.
  */
 import { isRecord, memberOf, placeAt, ROOT, type Located } from '../schema/located.ts'
-import type { SchemaDialect, SchemaSource } from '../schema/source.ts'
+import { hidesSiblings, type SchemaDialect, type SchemaSource } from '../schema/source.ts'
 import { Inheritance } from './inheritance.ts'
 import { Addresses } from './addresses.ts'
 import { joinPath } from './file-references.ts'
@@ -109,7 +109,10 @@ export class OpenApiDocuments implements SchemaSource {
     if (this.dialect === 'openapi-2.0' || this.dialect === 'openapi-3.0') return null
     const known = this.#addressesOf.get(document)
     if (known !== undefined) return known
-    const addresses = new Addresses({ value: this.#open(document), at: ROOT, document })
+    const addresses = new Addresses(
+      { value: this.#open(document), at: ROOT, document },
+      { hidesSiblings: hidesSiblings(this.dialect) },
+    )
     this.#addressesOf.set(document, addresses)
     return addresses
   }

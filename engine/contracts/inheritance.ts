@@ -3,7 +3,7 @@
  * in the place of that one, if that one or one above it has a discriminator.
  */
 import { isRecord, pointerOf, ROOT, stepInto, type Located } from '../schema/located.ts'
-import { hasMeaningfulSibling, type SchemaSource } from '../schema/source.ts'
+import { hasMeaningfulSibling, hidesSiblings, type SchemaSource } from '../schema/source.ts'
 
 const MAX_NESTED = 16
 
@@ -83,7 +83,7 @@ export class Inheritance {
   /** Whether a schema consists of a reference alone. */
   #isReference(value: unknown): boolean {
     if (!isRecord(value) || typeof value.$ref !== 'string') return false
-    return this.#documents.dialect !== 'json-schema' || !hasMeaningfulSibling(value)
+    return hidesSiblings(this.#documents.dialect) || !hasMeaningfulSibling(value)
   }
 
   /** The schemas that a schema consists of: in `allOf`, or beside its own keywords where those count. */

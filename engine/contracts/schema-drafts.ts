@@ -5,7 +5,7 @@
  */
 import { isBoolean, isNumber } from '../schema/keyword-forms.ts'
 import { isRecord, type JsonRecord } from '../schema/located.ts'
-import { hasMeaningfulSibling, SILENT_SIBLINGS, type SchemaDialect } from '../schema/source.ts'
+import { hasMeaningfulSibling, hidesSiblings, SILENT_SIBLINGS, type SchemaDialect } from '../schema/source.ts'
 import { dialectOfDraft, draftOf, NAMED_SCHEMAS, VALUES } from './schema-keywords.ts'
 
 /** Drafts of JSON Schema, oldest first. */
@@ -127,8 +127,8 @@ const LIMITS = Map.groupBy(LIMITED, ([keyword]) => keyword)
 function known(schema: unknown, reading: DraftReading, isRoot = true): unknown {
   if (Array.isArray(schema)) return schema.map((item: unknown) => known(item, reading, false))
   if (!isRecord(schema)) return schema
-  // A schema may state a draft of its own.
-  if (!isRoot && typeof schema['$schema'] === 'string')
+  // A schema may state a draft of its own, but not beside a reference that hides it.
+  if (!isRoot && typeof schema['$schema'] === 'string' && !isHiding(schema, reading))
     return known(schema, readingOf(draftOf(schema['$schema']), reading))
   const members = Object.entries(withReadSiblings(schema, reading)).filter(([name, value]) =>
     isKnownKeyword(name, value, reading),
@@ -143,17 +143,29 @@ function known(schema: unknown, reading: DraftReading, isRoot = true): unknown {
   )
 }
 
+/** Whether the reference of a schema hides its siblings. */
+function isHiding({ $ref }: JsonRecord, { siblings, dialect }: DraftReading): boolean {
+  const isHidden = siblings === 'ignored' || (siblings === 'as in the document' && hidesSiblings(dialect))
+  return isHidden && typeof $ref === 'string'
+}
+
+/** Beside a reference that hides them they name no schema. */
+const IDENTIFIERS: ReadonlySet<string> = new Set(['$id', 'id', '$anchor', '$dynamicAnchor'])
+
 /** The schema with the siblings of its `$ref` in the form of the document's draft. Pointers into `allOf` stay as they are. */
 function withReadSiblings(schema: JsonRecord, { siblings }: DraftReading): JsonRecord {
   if (siblings === 'as in the document' || typeof schema['$ref'] !== 'string') return schema
   if (siblings === 'ignored')
-    return Object.fromEntries(Object.entries(schema).filter(([name]) => SILENT_SIBLINGS.has(name)))
+    return Object.fromEntries(
+      Object.entries(schema).filter(([name]) => SILENT_SIBLINGS.has(name) && !IDENTIFIERS.has(name)),
+    )
   return withCountedSiblings(schema)
 }
 
 /** A schema whose reference counts beside its other keywords, for readers of drafts in which it hides them. */
 export function withCountedSiblings(schema: JsonRecord): JsonRecord {
   const { $ref, ...rest } = schema
-  if (typeof $ref !== 'string' || !hasMeaningfulSibling(schema)) return schema
+  if (typeof $ref !== 'string') return schema
+  if (!hasMeaningfulSibling(schema) && Object.keys(schema).every((name) => !IDENTIFIERS.has(name))) return schema
   return { ...rest, allOf: [...(Array.isArray(rest['allOf']) ? rest['allOf'] : []), { $ref }] }
 }

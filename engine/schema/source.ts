@@ -29,6 +29,11 @@ export interface SchemaSource {
   subtypes?(schema: Located): readonly string[] | null
 }
 
+/** Whether keywords beside a `$ref` have no effect (JSON Schema draft-07 core §8.3, OpenAPI 3.0.3 §4.7.23). */
+export function hidesSiblings(dialect: SchemaDialect): boolean {
+  return dialect !== 'json-schema'
+}
+
 export function evaluatesContained({ evaluatesContained: stated }: SchemaSource): boolean | null {
   return stated === undefined || stated
 }
@@ -96,7 +101,7 @@ export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSc
       }
     }
     // Reached through a reference, it is shared: taken for one written in place, a loop would have no end.
-    if (source.dialect === 'json-schema' && hasMeaningfulSibling(value)) {
+    if (!hidesSiblings(source.dialect) && hasMeaningfulSibling(value)) {
       return { value: own(withSiblings(value, target), source), at: current.at, document: current.document, reference }
     }
     if (source.isStrict === true) ignored.push(...meaningfulIn(value))

@@ -3,7 +3,7 @@
  * file given with it. Nothing is fetched.
  */
 import { pointerOf, ROOT, type Located } from '../../schema/located.ts'
-import type { SchemaDialect, SchemaSource } from '../../schema/source.ts'
+import { hidesSiblings, type SchemaDialect, type SchemaSource } from '../../schema/source.ts'
 import { OpenApiDocuments, type FurtherDocuments } from '../documents.ts'
 import type { DanglingReference } from '../unresolved.ts'
 import { Addresses } from '../addresses.ts'
@@ -21,7 +21,7 @@ export class SchemaDocuments implements SchemaSource {
     { dialect, evaluatesContained }: Readonly<Required<Pick<SchemaSource, 'dialect' | 'evaluatesContained'>>>,
     files: FurtherDocuments,
   ) {
-    this.#addresses = new Addresses({ value: root, at: ROOT, document: '' })
+    this.#addresses = new Addresses({ value: root, at: ROOT, document: '' }, { hidesSiblings: hidesSiblings(dialect) })
     this.#files = new OpenApiDocuments(root, dialect, files, { addresses: this.#addresses })
     this.dialect = dialect
     this.evaluatesContained = evaluatesContained

@@ -45,7 +45,10 @@ export function rootInPlace(document: SourceDocument): unknown {
 function schemaAddresses(root: unknown, dialect: SchemaDialect, text: string): Addresses | null {
   if (dialect !== 'json-schema' || !/\$(?:id|self)\b/.test(text)) return null
   const self = isRecord(root) ? root['$self'] : undefined
-  return new Addresses({ value: root, at: ROOT, document: '' }, typeof self === 'string' ? self : '')
+  return new Addresses(
+    { value: root, at: ROOT, document: '' },
+    { own: typeof self === 'string' ? self : '', hidesSiblings: false },
+  )
 }
 
 /** The stated OpenAPI version. YAML may have read `2.0` as a number. */

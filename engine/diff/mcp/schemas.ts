@@ -20,7 +20,7 @@ import { SchemaComparison } from '../../schema/comparison/comparison.ts'
 import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type Located } from '../../schema/located.ts'
-import type { SchemaSource } from '../../schema/source.ts'
+import { hidesSiblings, type SchemaSource } from '../../schema/source.ts'
 import { addMalformed, type McpWalk } from './walk.ts'
 
 type SchemaMember = 'inputSchema' | 'outputSchema'
@@ -124,17 +124,18 @@ function toolDraft({ value }: Located): string {
  */
 function toolSchema(written: Located, isStrict = false): ToolSchema {
   const draft = toolDraft(written)
+  const [dialect, evaluatesContained] = [dialectOfDraft(draft), evaluatesContainedIn(draft)]
   const known = isStrict ? withKnownKeywords(written.value, draft, { isStrict }) : written.value
   // After that: a draft may not have the dynamic references of another one.
   const plain = withPlainSchemaReferences(known)
   return readInPlace({ root: plain, files: NO_FILES }, ({ root: value }) => {
     const root = value === written.value ? written : { ...written, value }
     let read: Addresses | null = null
-    const addresses = (): Addresses => (read ??= new Addresses(root))
+    const addresses = (): Addresses => (read ??= new Addresses(root, { hidesSiblings: hidesSiblings(dialect) }))
     const resolve = (reference: string, from: Located): Located | null =>
       addresses().find(reference, from) ?? resolveWithin(root, reference)
     const malformed = malformedToolSchema(root, { resolve }, { value: 'object' })
-    return { root, source: { dialect: dialectOfDraft(draft), evaluatesContained: evaluatesContainedIn(draft), resolve }, addresses, malformed, resolve }
+    return { root, source: { dialect, evaluatesContained, resolve }, addresses, malformed, resolve }
   })
 }
 
