@@ -57,8 +57,8 @@ function withoutKeywords(schema: JsonRecord, names: readonly string[]): JsonReco
   return Object.fromEntries(Object.entries(schema).filter(([name]) => !names.includes(name)))
 }
 
-/** Absent, `true` and `{}` admit every value. */
-function admitsAll(schema: unknown): boolean {
+/** Absent, `true` and `{}` admit every value, and evaluate nothing. */
+export function admitsAll(schema: unknown): boolean {
   return schema === undefined || schema === true || (isRecord(schema) && Object.keys(schema).length === 0)
 }
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import { compare, type FindingGroup, type Level } from '../../engine/internal.ts'
 import type { Dialect, Validator } from './dialects.ts'
 import { choicesIn, chosenReadings } from './discriminators.ts'
+import { evaluatorOf } from './evaluator.ts'
 import { formOf, formReading } from './forms.ts'
 import type { Random } from './random.ts'
 import {
@@ -65,6 +66,7 @@ interface Meaning {
 function meaningOf({ dialect, before, after }: Pair, { audience, form }: Surface): Meaning {
   const [first, second] = [meaningIn(audience, before, dialect), meaningIn(audience, after, dialect)]
   const compile = (root: Schema): Validator => {
+    if (isMisread(root)) return evaluatorOf(root, dialect)
     const whole = rewordedForValidator(rootNamed(root))
     return dialect.compile(dialect.meta === null ? whole : writtenAlone(whole, dialect))
   }
@@ -233,7 +235,6 @@ export function judge(pair: Pair, instances: readonly unknown[], only?: string):
   const failures: Failure[] = []
   const mild: Failure[] = []
   const surfaces: string[] = []
-  if (isMisread(pair.before) || isMisread(pair.after)) return { levels, surfaces, failures, mild }
   const isMarked = /"(?:read|write)Only"/.test(JSON.stringify([pair.before, pair.after]))
   const byMeaning = new Map<string, Witnesses>()
   for (const surface of surfacesFor(pair.dialect)) {
@@ -277,7 +278,6 @@ export interface Equality {
 
 /** Judges a pair that is meant to be equal: by many values, then at every surface. */
 export function judgeEqual(pair: Pair, random: Random, isWanted: (surface: Surface) => boolean): Equality {
-  if (isMisread(pair.before) || isMisread(pair.after)) return { alarms: [] }
   const instances = instancesFor(random, pair.before, pair.after, 16)
   const alarms: { surface: string; level: Judged; findings: readonly string[] }[] = []
   const verified = new Set<string>()

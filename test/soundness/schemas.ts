@@ -153,7 +153,9 @@ function sound({ dialect }: Drawing, schema: Keywords): Keywords {
     kept = without(kept, 'enum', 'const')
   if (kept.contains === undefined) kept = without(kept, 'minContains', 'maxContains')
   if (kept.if === undefined) kept = without(kept, 'then', 'else')
-  if (kept.if !== undefined && kept.then === undefined && kept.else === undefined) kept = { ...kept, then: false }
+  // Alone it has a meaning only where it counts what is evaluated.
+  const isAlone = kept.then === undefined && kept.else === undefined
+  if (kept.if !== undefined && isAlone && !dialect.has.has('unevaluated')) kept = { ...kept, then: false }
   // Both keywords in one object are one list of lists to drafts before 2019-09.
   return kept
 }

@@ -1,4 +1,4 @@
-/** Where ajv misreads a schema: what can be written apart with the same meaning is, what cannot is left out of the pairs. */
+/** Where ajv misreads a schema: what can be written apart with the same meaning is, what cannot is left to evaluator.ts. */
 import { inPlaceOf, isKeywords, mapped, placesOf, schemasIn, without, type Keywords, type Schema } from './schema.ts'
 
 /** Keywords that are read wrongly beside a tuple. An empty list passes `contains`; equal lists pass `uniqueItems` beside `items`. */

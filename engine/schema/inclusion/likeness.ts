@@ -95,10 +95,17 @@ export class Likeness {
       return same(a.test, b.test, sense) && same(a.then, b.then, sense) && same(a.otherwise, b.otherwise, sense)
     if (a.kind === 'unevaluated' && b.kind === 'unevaluated')
       return same(a.node, b.node, 'admitted') && same(a.owner, b.owner, 'looked')
-    if (a.kind === 'any' && b.kind === 'any') return this.#isSameAny(a.nodes, b.nodes, sense, depth)
+    if (a.kind === 'any' && b.kind === 'any') return this.#isSameAlternatives(a.nodes, b.nodes, sense, depth)
     if (a.kind === 'one' && b.kind === 'one') return this.#isSameChoice(a.nodes, b.nodes, sense, depth)
     // What is not looked into may differ behind the same words.
     return a.kind !== 'opaque'
+  }
+
+  /** As they are written, or with the alternatives of those that are a choice themselves. */
+  #isSameAlternatives(a: readonly SchemaNode[], b: readonly SchemaNode[], sense: Sense, depth: number): boolean {
+    if (this.#isSameAny(a, b, sense, depth)) return true
+    const [one, other] = [alternativesWithin(a), alternativesWithin(b)]
+    return (one !== a || other !== b) && this.#isSameAny(one, other, sense, depth)
   }
 
   /** Each alternative is one of the other side; how often does not matter. */
@@ -149,6 +156,18 @@ export class Likeness {
     this.#forms.set(key, form)
     return form
   }
+}
+
+/** The alternatives, and those of alternatives that are a choice and nothing else; the same list where there are none. */
+function alternativesWithin(nodes: readonly SchemaNode[], depth = 0): readonly SchemaNode[] {
+  if (depth > MAX_NESTED || nodes.length > MAX_WIDE) return nodes
+  const choices = nodes.map((node) => {
+    const [only, more] = node.constraints
+    return only?.kind === 'any' && more === undefined ? alternativesWithin(only.nodes, depth + 1) : null
+  })
+  if (choices.every((one) => one === null)) return nodes
+  const all = nodes.flatMap((node, index) => choices[index] ?? [node])
+  return all.length > MAX_WIDE ? nodes : all
 }
 
 /** The types that are admitted and the number of members that are named, as one number; null where schemas are held in place. */

@@ -4,6 +4,7 @@
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { ValueSet, valueKey } from '../equality.ts'
+import { admitsAll } from '../ineffective-keywords.ts'
 import { isFormed, KEYWORD_FORMS, type KeywordForm } from '../keyword-forms.ts'
 import { inAnyLanguage } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
@@ -441,7 +442,7 @@ export class SchemaNodes {
     if (value.not !== undefined) into.push({ kind: 'not', node: this.#belowNot().#child(owner, 'not') })
     if (value.if === undefined) return
     const part = (keyword: string): SchemaNode | null =>
-      value[keyword] === undefined ? null : this.#child(owner, keyword)
+      admitsAll(value[keyword]) ? null : this.#child(owner, keyword)
     into.push({ kind: 'condition', test: this.#child(owner, 'if'), then: part('then'), otherwise: part('else') })
   }
 

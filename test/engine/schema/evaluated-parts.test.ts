@@ -157,6 +157,9 @@ const ONE = { const: 1 }
 const [SINCE_2020, IN_2019] = [{ $schema: of2020.meta }, { $schema: of2019.meta }]
 const UNKNOWN = { $ref: 'https://example.com/unknown' }
 
+const OF_ONES = { type: 'array', contains: ONE, maxContains: 3, uniqueItems: true }
+const OF_TEXTS = { type: 'array', contains: TEXT, maxContains: 2, unevaluatedItems: { $ref: '#' } }
+
 /** Two wordings of one meaning. */
 const EQUAL: Readonly<Record<string, readonly [Keywords, Keywords]>> = {
   'contains of none at least, and items': [
@@ -182,6 +185,14 @@ const EQUAL: Readonly<Record<string, readonly [Keywords, Keywords]>> = {
   'if that always holds, and properties': [
     { allOf: [{ if: { properties: { a: OPEN } } }], unevaluatedProperties: false },
     { properties: { a: OPEN }, unevaluatedProperties: false },
+  ],
+  'if alone, and with an empty else, in a schema that holds itself': [
+    { if: { required: ['a'] }, unevaluatedProperties: { $ref: '#' } },
+    { if: { required: ['a'] }, else: {}, unevaluatedProperties: { $ref: '#' } },
+  ],
+  'a choice in a choice, of lists': [
+    { anyOf: [OF_ONES, { type: 'integer' }, OF_TEXTS] },
+    { anyOf: [OF_ONES, { anyOf: [{ type: 'integer' }, OF_TEXTS] }] },
   ],
   'contains of none at least, in 2019-09': [
     { ...IN_2019, contains: ONE, minContains: 0, unevaluatedItems: TEXT },
