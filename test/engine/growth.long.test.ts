@@ -128,6 +128,38 @@ function rpcs(count: number, binding: (index: number) => string): string {
   return proto(`message R { string id = 1; } service S { ${methods} }`)
 }
 
+/** Longer than texts of which V8 hashes more than the length. */
+const LONG_PATH = `/${'x'.repeat(17_000)}`
+const SHARED = { $ref: '#/components/schemas/A' }
+
+function longPath(count: number, type: string): string {
+  const parameters = Array.from({ length: count }, (_, i) => ({ name: `p${i}`, in: 'query', schema: { type } }))
+  return openapi({ paths: { [LONG_PATH]: { get: { ...ITEM.get, parameters } } } })
+}
+
+function namedChannel(count: number, type: string): string {
+  const channels = { [LONG_PATH]: { address: 'a', messages: members(count, (i) => [`m${i}`, { payload: { type } }]) } }
+  const channel = { $ref: `#/channels/${LONG_PATH.replace('/', '~1')}` }
+  return JSON.stringify({
+    asyncapi: '3.0.0',
+    info: { title: 'a', version: '1' },
+    channels,
+    operations: { o: { action: 'send', channel } },
+  })
+}
+
+/** A body of schemas of which each leads to the next one. */
+function chained(count: number, link: (index: number, next: object) => object, last: object = {}): string {
+  const schema = { $ref: componentOf(0) }
+  const requestBody = { content: { 'application/json': { schema } } }
+  return openapi({
+    paths: { '/b': { post: { requestBody, ...ITEM.get } } },
+    components: {
+      schemas: members(count + 1, (i) => [`T${i}`, i < count ? link(i, { $ref: componentOf(i + 1) }) : last]),
+    },
+  })
+}
+
 type Pair = (size: number) => readonly [before: string, after: string]
 
 const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number, pair: Pair]>> = {
@@ -148,6 +180,52 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
     'asyncapi',
     2000,
     (n) => [sharedChannel(n, 'string'), sharedChannel(n, 'integer')],
+  ],
+  'messages of a channel with a long name': [
+    'asyncapi',
+    2000,
+    (n) => [namedChannel(n, 'string'), namedChannel(n, 'integer')],
+  ],
+  'parameters of a path with a long name': ['openapi', 2000, (n) => [longPath(n, 'string'), longPath(n, 'integer')]],
+  'parameters of one schema and a path with a long name': [
+    'openapi',
+    4000,
+    (n) => {
+      const side = (type: string): string => {
+        const parameters = Array.from({ length: n }, (_, i) => ({ name: `p${i}`, in: 'query', schema: SHARED }))
+        // One kind of finding stands for all parameters, so a second change makes more of them.
+        const paths = members(10, (i) => [`/${type}/${i}`, ITEM])
+        return openapi({
+          paths: { ...paths, [LONG_PATH]: { get: { ...ITEM.get, parameters } } },
+          components: { schemas: { A: { type } } },
+        })
+      }
+      return [side('string'), side('integer')]
+    },
+  ],
+  'schemas that combine each other by allOf': [
+    'openapi',
+    400,
+    (n) => {
+      const side = (type: string): string =>
+        chained(n, (i, next) => ({ allOf: [next, { properties: { [`p${i}`]: { type } } }] }))
+      return [side('string'), side('integer')]
+    },
+  ],
+  'parts of allOf by reference': [
+    'openapi',
+    2000,
+    (n) => {
+      const side = (type: string): string => {
+        const schema = { allOf: Array.from({ length: n }, (_, i) => ({ $ref: componentOf(i) })) }
+        const requestBody = { content: { 'application/json': { schema } } }
+        return openapi({
+          paths: { '/b': { post: { requestBody, ...ITEM.get } } },
+          components: { schemas: members(n, (i) => [`T${i}`, { properties: { [`p${i}`]: { type } } }]) },
+        })
+      }
+      return [side('string'), side('integer')]
+    },
   ],
   'channels with a server each': ['asyncapi', 4000, (n) => [channelsOnServers(n, 'a'), channelsOnServers(n, 'b')]],
   'added servers': ['openapi', 8000, (n) => [servers(n, 'a'), servers(n, 'b')]],
@@ -321,6 +399,40 @@ for (const [what, [type, size, pair]] of Object.entries(PAIRS))
     assert.ok(compared(type, pair(20)) >= 10)
     assert.equal(await excessiveGrowth((count) => compared(type, pair(count)), size), null)
   })
+
+const CHAINS: Readonly<Record<string, (index: number, next: object) => object>> = {
+  allOf: (i, next) => ({ allOf: [next, { properties: { [`p${i}`]: {} } }] }),
+  anyOf: (i, next) => ({ anyOf: [next, { required: [`p${i}`] }] }),
+  oneOf: (i, next) => ({ oneOf: [next, { required: [`p${i}`] }] }),
+  not: (_, next) => ({ not: next }),
+  if: (i, next) => ({ if: { required: [`p${i}`] }, then: next }),
+  properties: propertyOf,
+  additionalProperties: (_, next) => ({ additionalProperties: next }),
+  items: (_, next) => ({ items: next }),
+}
+
+for (const [keyword, link] of Object.entries(CHAINS)) {
+  const run = (count: number): number => {
+    const after = chained(count, (i, next) => ({ ...link(i, next), description: 'other' }))
+    return compared('openapi', [chained(count, link), after])
+  }
+  test(`a long chain by ${keyword} is the same with another description`, { timeout: 120_000 }, async () => {
+    assert.equal(run(1000), 0)
+    assert.equal(await excessiveGrowth(run, 2000), null)
+  })
+}
+
+function propertyOf(_: number, next: object): object {
+  return { properties: { a: next } }
+}
+
+test('a change at the end of a long chain is found, wherever the chain leads', { timeout: 120_000 }, () => {
+  for (const more of [{}, { properties: { a: { $ref: componentOf(0) } } }]) {
+    const side = (type: string): string => chained(1000, propertyOf, { ...more, type })
+    assert.equal(compared('openapi', [side('object'), side('object').replace('"1"', '"2"')]), 0)
+    assert.ok(compared('openapi', [side('object'), side('string')]) > 0)
+  }
+})
 
 test('an added path is held against a template of many parameters in one pass', { timeout: 30_000 }, async () => {
   const template = `/${Array.from({ length: 8 }, (_, i) => `{p${i}}`).join('x')}z`

@@ -5,6 +5,12 @@ import type { Options } from './features.ts'
 import type { Declared, NumberRange, Reserved } from './model.ts'
 import type { Cursor, Token } from './tokens.ts'
 
+/**
+ * Characters of a full name, with its package. V8 hashes a text of more than 16,383 characters by its length alone. Of
+ * a message with such a name, each look-up of a field would be a search through all of them. Some keys hold two names.
+ */
+const MAX_NAME = 8000
+
 /** The file that is being read. */
 interface ProtoReading {
   readonly cursor: Cursor
@@ -46,7 +52,10 @@ export class Scope {
     this.#names.set(name.text, name.offset)
     const at = appendPointer(this.at, name.text)
     this.reading.places.set(at, start.offset)
-    return { name: name.text, fullName: this.fullName === '' ? name.text : `${this.fullName}.${name.text}`, at }
+    const fullName = this.fullName === '' ? name.text : `${this.fullName}.${name.text}`
+    if (Math.max(at.length, fullName.length) > MAX_NAME)
+      this.reading.cursor.faultOverLimit(`a full name has more than ${MAX_NAME} characters`, name.offset)
+    return { name: name.text, fullName, at }
   }
 
   /** The scope of a declaration within this one, with these options. */

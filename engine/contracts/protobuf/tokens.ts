@@ -112,8 +112,7 @@ export class Cursor {
   /** Runs a reader one level deeper. Levels are bounded, as in every contract document. */
   nested<T>(read: () => T): T {
     if (++this.#depth > this.#maxDepth) {
-      const position = positionAt(this.#text, this.#ahead.offset)
-      throw new ReadFault(overLimit(`it is nested more than ${this.#maxDepth} levels deep`, position))
+      this.faultOverLimit(`it is nested more than ${this.#maxDepth} levels deep`, this.#ahead.offset)
     }
     const value = read()
     this.#depth--
@@ -130,6 +129,10 @@ export class Cursor {
   /** Two declarations with one name are ambiguous. Both are named. */
   faultTwice(what: string, offset: number, first: number): never {
     return this.fault(`${what} is declared twice${firstAt(positionAt(this.#text, first))}`, offset)
+  }
+
+  faultOverLimit(what: string, offset: number): never {
+    throw new ReadFault(overLimit(what, positionAt(this.#text, offset)))
   }
 
   fault(what: string, offset: number): never {

@@ -7,7 +7,7 @@
 const WORDS = 4
 const HEX_DIGITS = 8
 /** Initial slots: a power of two, as are all later sizes. */
-const FIRST_CAPACITY = 1024
+const FIRST_CAPACITY = 16
 
 export class DigestSet {
   #slots = new Uint32Array(FIRST_CAPACITY * WORDS)
@@ -36,7 +36,9 @@ export class DigestSet {
 
   clear(): void {
     if (this.#size === 0) return
-    this.#slots = new Uint32Array(FIRST_CAPACITY * WORDS)
+    // Most places have few changes: a new array for each of a million places is work for the collector.
+    if (this.#slots.length === FIRST_CAPACITY * WORDS) this.#slots.fill(0)
+    else this.#slots = new Uint32Array(FIRST_CAPACITY * WORDS)
     this.#size = 0
   }
 

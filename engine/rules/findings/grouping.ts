@@ -6,6 +6,7 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Mark, Position } from '../../contracts/positions.ts'
 import { brief, LEVELS, type FindingGroup, type Level, type Occurrence } from '../../model/finding.ts'
 import type { Sha256 } from '../../common/hash.ts'
+import { textKey } from '../../common/text-key.ts'
 import {
   reasonCodeOf,
   isBefore,
@@ -29,6 +30,7 @@ export interface GroupingOptions {
 export class Grouping {
   readonly #options: GroupingOptions
   readonly #levels: RuleLevels
+  /** By the text key of their identity. */
   readonly #open = new Map<string, OpenGroup>()
   /** One change is added for every place that it reaches. Its values may be large. */
   readonly #groups = new Map<JudgedChange, OpenGroup>()
@@ -59,7 +61,7 @@ export class Grouping {
     const known = this.#groups.get(change)
     const key = known?.key ?? changeKey(change)
     if (!this.#unlisted.isNew(key, place)) return
-    const group = known ?? this.#open.get(key)
+    const group = known ?? this.#openGroup(key)
     if (group === undefined) {
       const made = new OpenGroup(key, change, level, place)
       if (!this.#unlisted.takes(made)) this.#begin(made)
@@ -69,7 +71,7 @@ export class Grouping {
 
   /** Further places of a change that was added. They are counted, and not listed. */
   addUnlisted(change: JudgedChange, places: number): void {
-    const group = this.#groups.get(change) ?? this.#open.get(changeKey(change))
+    const group = this.#groups.get(change) ?? this.#openGroup(changeKey(change))
     if (group !== undefined) group.unlisted += places
     else this.#unlisted.count(change, this.levelOf(change.rule.id, change.level ?? change.rule.level), places)
   }
@@ -93,8 +95,12 @@ export class Grouping {
     return counted.length === 0 ? closed : [...closed, ...counted].sort(byLevelAndRule)
   }
 
+  #openGroup(key: string): OpenGroup | undefined {
+    return this.#open.get(textKey(key, this.#options.sha256))
+  }
+
   #begin(group: OpenGroup): void {
-    this.#open.set(group.key, group)
+    this.#open.set(textKey(group.key, this.#options.sha256), group)
     this.#groups.set(group.change, group)
     this.#listed += 1
   }
@@ -104,7 +110,7 @@ export class Grouping {
       this.#groups.set(change, group)
       if (isBefore(change, group.change)) group.change = change
     }
-    if (join(group, place)) this.#listed += 1
+    if (join(group, place, this.#options.sha256)) this.#listed += 1
   }
 
   /**
@@ -117,24 +123,22 @@ export class Grouping {
     const open = [...this.#open.values()].sort(compareGroups)
     const last = open[MAX_CHANGES - 1]
     for (const group of open.slice(MAX_CHANGES)) {
-      this.#open.delete(group.key)
+      this.#open.delete(textKey(group.key, this.#options.sha256))
       this.#unlisted.take(group)
     }
     if (last !== undefined) this.#unlisted.closeAfter((group) => compareGroups(group, last) > 0)
     const most = mostPlaces(open.length, Number.POSITIVE_INFINITY)
     this.#listed = 0
-    for (const group of this.#open.values()) this.#listed += shortenPlaces(group, most)
+    for (const group of this.#open.values()) this.#listed += shortenPlaces(group, most, this.#options.sha256)
   }
 
   #close({ key, change, level, places, unlisted }: OpenGroup): FindingGroup {
     const { sha256, locate } = this.#options
     const position = locate[change.side](change.location, change.mark)
-    const occurrences = [...byKey(places)]
-      .sort(([a], [b]) => byCodeUnit(a, b))
-      .map(([place, { operation, tool, offer, message }]): Occurrence => {
-        const fingerprint = sha256(`${key}\n${place}`)
-        return { operation, tool, ...(offer && { offer }), message, fingerprint }
-      })
+    const occurrences = sortedPlaces(places).map(([place, { operation, tool, offer, message }]): Occurrence => {
+      const fingerprint = sha256(`${key}\n${place}`)
+      return { operation, tool, ...(offer && { offer }), message, fingerprint }
+    })
     return {
       id: `${change.rule.id}-${sha256(key).slice(0, 16)}`,
       rule: change.rule.id,
@@ -166,22 +170,22 @@ function levelsOf({ levels }: GroupingOptions): RuleLevels {
 }
 
 /** The same place reported twice counts once, with the message that sorts first. Returns true for a new place. */
-function join(group: OpenGroup, place: ReachedPlace): boolean {
-  const places = byKey(group.places)
+function join(group: OpenGroup, place: ReachedPlace, sha256: Sha256): boolean {
+  const places = byKey(group.places, sha256)
   group.places = places
-  const key = placeKey(place)
+  const key = textKey(placeKey(place), sha256)
   const known = places.get(key)
   if (known === undefined || byCodeUnit(place.message, known.message) < 0) places.set(key, place)
   return known === undefined
 }
 
 /** Keeps the first places in order. Returns how many remain. */
-function shortenPlaces(group: OpenGroup, most: number): number {
+function shortenPlaces(group: OpenGroup, most: number, sha256: Sha256): number {
   if (!(group.places instanceof Map)) return 1
   if (group.places.size <= most) return group.places.size
-  const keys = [...group.places.keys()].sort(byCodeUnit)
-  for (const key of keys.slice(most)) group.places.delete(key)
-  group.unlisted += keys.length - most
+  const further = sortedPlaces(group.places).slice(most)
+  for (const [key] of further) group.places.delete(textKey(key, sha256))
+  group.unlisted += further.length
   return most
 }
 
@@ -190,8 +194,15 @@ function* placesIn(groups: Iterable<OpenGroup>): Generator<readonly [key: string
     for (const place of places instanceof Map ? places.values() : [places]) yield [key, place]
 }
 
-function byKey(places: OpenGroup['places']): Map<string, ReachedPlace> {
-  return places instanceof Map ? places : new Map([[placeKey(places), places]])
+/** By the text key of their identity. */
+function byKey(places: OpenGroup['places'], sha256: Sha256): Map<string, ReachedPlace> {
+  return places instanceof Map ? places : new Map([[textKey(placeKey(places), sha256), places]])
+}
+
+/** The places by their identity, in the order of that. */
+function sortedPlaces(places: OpenGroup['places']): readonly (readonly [key: string, place: ReachedPlace])[] {
+  if (!(places instanceof Map)) return [[placeKey(places), places]]
+  return [...places.values()].map((place) => [placeKey(place), place] as const).sort(([a], [b]) => byCodeUnit(a, b))
 }
 
 /** Listed groups keep their order within a rule. Groups that are only counted come last. */

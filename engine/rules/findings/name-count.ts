@@ -3,6 +3,7 @@
  * names take more memory than the contract.
  */
 import type { Sha256 } from '../../common/hash.ts'
+import { textKey } from '../../common/text-key.ts'
 import { DigestSet } from './digest-set.ts'
 
 /** Maximum names kept as text. */
@@ -22,8 +23,9 @@ export class NameCount {
   }
 
   add(name: string): void {
-    if (this.#digests !== null) this.#digests.add(this.#sha256(name))
-    else if (this.#texts.add(name).size > MAX_TEXTS) this.#shorten()
+    const key = textKey(name, this.#sha256)
+    if (this.#digests !== null) this.#digests.add(this.#sha256(key))
+    else if (this.#texts.add(key).size > MAX_TEXTS) this.#shorten()
   }
 
   clear(): void {

@@ -60,9 +60,21 @@ function alternativesOf(constraint: Constraint): readonly (readonly SchemaNode[]
   return constraint.kind === 'any' || constraint.kind === 'one' ? [constraint.nodes] : []
 }
 
+/** What `constraintsOfAll` found. A schema is compared with many, and may combine thousands. */
+const COMBINED = new WeakMap<readonly Constraint[], readonly Constraint[]>()
+
 /** The constraints of a schema and of all that it combines by `allOf`. */
 export function constraintsOfAll(start: SchemaNode): readonly Constraint[] {
-  if (start.constraints.every(({ kind }) => kind !== 'all')) return start.constraints
+  const { constraints } = start
+  if (constraints.every(({ kind }) => kind !== 'all')) return constraints
+  const known = COMBINED.get(constraints)
+  if (known !== undefined) return known
+  const found = combinedConstraints(start)
+  COMBINED.set(constraints, found)
+  return found
+}
+
+function combinedConstraints(start: SchemaNode): readonly Constraint[] {
   const nodes = new Set([start])
   // Grows while it is gone through.
   for (const node of nodes)

@@ -20,12 +20,15 @@ const NAMED: ReadonlySet<string> = new Set([
 ])
 const USAGE: ReadonlySet<string> = new Set(['default', 'deprecated'])
 const CONDITIONS: ReadonlySet<string> = new Set([...COMPARED].filter((name) => !isAnnotation(name) && !USAGE.has(name)))
+/** Deeper pairs are compared without recursion. */
 const MAX_DEPTH = 400
 
-/** The depth of the outermost open pair that an answer rests on; resting on none, SAME; another answer, OTHER. */
+/** The depth of the outermost open pair that an answer rests on; resting on none, SAME; another answer, OTHER or DEEP. */
 type SameRest = number
 const SAME: SameRest = Infinity
 const OTHER: SameRest = -1
+/** No answer: the schemas lead deeper than the recursion. */
+const DEEP: SameRest = -2
 
 /** What was found of a pair; of an open one its own depth. */
 interface SameFound {
@@ -35,6 +38,24 @@ interface SameFound {
 /** Pairs that were found the same as far as open ones are, in the order in which they were found. */
 type SameResting = { readonly base: object; readonly head: object; readonly found: SameFound }[]
 
+type LocatedObject = Located & { readonly value: object }
+
+/** A pair that is compared without recursion. */
+interface DeepPair {
+  readonly base: LocatedObject
+  readonly head: LocatedObject
+  readonly found: SameFound
+  /** The pairs that lead here. */
+  readonly parents: DeepPair[]
+}
+
+/** A comparison without recursion: the pairs that were reached, and the one whose parts are at hand. */
+interface DeepComparison {
+  readonly pairs: DeepPair[]
+  readonly byValues: Pairs<object, DeepPair>
+  holder: DeepPair | null
+}
+
 export class Sameness {
   readonly #sources: { readonly before: SchemaSource; readonly after: SchemaSource }
   /** Answers and open pairs; null: forgotten. */
@@ -42,6 +63,7 @@ export class Sameness {
   readonly #resting: SameResting = []
   /** Whether `contains` evaluates items on one side only, or perhaps. */
   readonly #hasOtherEvaluation: boolean
+  #deep: DeepComparison | null = null
 
   constructor(sources: { readonly before: SchemaSource; readonly after: SchemaSource }) {
     this.#sources = sources
@@ -50,32 +72,58 @@ export class Sameness {
 
   isSame(before: Located, after: Located): boolean {
     if (this.#sources.before.dialect !== this.#sources.after.dialect) return false
-    return this.#compare(before, after, 0) !== OTHER
+    const rest = this.#compare(before, after, 0)
+    return (rest === DEEP ? this.#compareDeep(before, after) : rest) !== OTHER
   }
 
   #compare(before: Located, after: Located, depth: number): SameRest {
-    if (depth > MAX_DEPTH) return OTHER
     if (!isRecord(before.value) || !isRecord(after.value)) return isEqual(before.value, after.value) ? SAME : OTHER
     const base = isBare(before) ? before : bare(before, this.#sources.before)
     const head = isBare(after) ? after : bare(after, this.#sources.after)
     if (base.value === head.value) return SAME
     const known = this.#known.get(base.value, head.value) ?? null
     if (known !== null) return known.rest
+    if (this.#deep !== null) return reach(this.#deep, base, head)
+    if (depth > MAX_DEPTH) return DEEP
     const found: SameFound = { rest: depth }
     this.#known.set(base.value, head.value, found)
     const start = this.#resting.length
     const rest = this.#members(base, head, false, depth + 1)
     found.rest = rest >= depth ? SAME : rest
     this.#close(start, depth, rest)
-    if (found.rest !== SAME && found.rest !== OTHER) this.#resting.push({ base: base.value, head: head.value, found })
+    if (rest === DEEP) this.#known.set(base.value, head.value, null)
+    else if (found.rest !== SAME && found.rest !== OTHER)
+      this.#resting.push({ base: base.value, head: head.value, found })
     return found.rest
+  }
+
+  /** Each pair that can be reached is looked at one time. If one differs, so does each pair that leads to it. */
+  #compareDeep(before: Located, after: Located): SameRest {
+    const deep: DeepComparison = { pairs: [], byValues: new Pairs(), holder: null }
+    this.#deep = deep
+    const rest = this.#compare(before, after, 0)
+    // Grows while it is gone through.
+    for (const pair of deep.pairs) {
+      deep.holder = pair
+      pair.found.rest = this.#members(pair.base, pair.head, false, 0)
+    }
+    this.#deep = null
+    const others = deep.pairs.filter(({ found }) => found.rest === OTHER)
+    for (let pair = others.pop(); pair !== undefined; pair = others.pop())
+      for (const parent of pair.parents) {
+        if (parent.found.rest === OTHER) continue
+        parent.found.rest = OTHER
+        others.push(parent)
+      }
+    for (const { base, head, found } of deep.pairs) this.#known.set(base.value, head.value, found)
+    return deep.pairs[0]?.found.rest ?? rest
   }
 
   /** What was found on the way to a pair rests on less when the pair is closed, and is forgotten when it differs. */
   #close(start: number, depth: number, rest: SameRest): void {
     if (this.#resting.length === start) return
     for (const one of this.#resting.splice(start)) {
-      if (rest === OTHER) this.#known.set(one.base, one.head, null)
+      if (rest < 0) this.#known.set(one.base, one.head, null)
       else if (one.found.rest < depth) this.#resting.push(one)
       else if (rest >= depth) one.found.rest = SAME
       else {
@@ -99,7 +147,7 @@ export class Sameness {
       if (before[name] === after[name]) continue
       const keyword = isNamed ? null : name
       rest = Math.min(rest, this.#member(keyword, locatedMember(base, name), locatedMember(head, name), depth))
-      if (rest === OTHER) return OTHER
+      if (rest < 0) return rest
     }
     return rest
   }
@@ -120,13 +168,25 @@ export class Sameness {
           rest,
           this.#compare(locatedMember(base, String(index)), locatedMember(head, String(index)), depth),
         )
-        if (rest === OTHER) return OTHER
+        if (rest < 0) return rest
       }
       return rest
     }
     if (keyword !== null && NAMED.has(keyword)) return this.#members(base, head, true, depth + 1)
     return this.#compare(base, head, depth)
   }
+}
+
+/** A pair is taken for the same until all pairs were looked at. */
+function reach({ pairs, byValues, holder }: DeepComparison, base: LocatedObject, head: LocatedObject): SameRest {
+  let pair = byValues.get(base.value, head.value)
+  if (pair === undefined) {
+    pair = { base, head, found: { rest: SAME }, parents: [] }
+    byValues.set(base.value, head.value, pair)
+    pairs.push(pair)
+  }
+  if (holder !== null) pair.parents.push(holder)
+  return SAME
 }
 
 /** Most schemas neither refer to another one nor wrap one. */

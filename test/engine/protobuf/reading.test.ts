@@ -88,6 +88,15 @@ suite('what is not protobuf is refused with its place', () => {
     assert.equal(refused(value).code, 'ARTIFACT_OVER_LIMIT')
   })
 
+  test('a full name past the limit', () => {
+    const side = (length: number): string =>
+      `syntax = "proto3"; package ${'p'.repeat(length)}; message M { int32 a = 1; }`
+    assert.equal(refused(side(8000)).code, 'ARTIFACT_OVER_LIMIT')
+    assert.ok(compare({ id: 'a', type: 'protobuf', before: '', after: side(7996) }, {}, sha256Hex).ok)
+    const nested = `syntax = "proto3"; ${`message ${'M'.repeat(900)} {`.repeat(9)}${'}'.repeat(9)}`
+    assert.equal(refused(nested).code, 'ARTIFACT_OVER_LIMIT')
+  })
+
   test('a text past the limit', () => {
     const limits = { ...DEFAULT_DOCUMENT_LIMITS, maxLength: 20 }
     const result = compare({ id: 'proto', type: 'protobuf', before: '', after: GOOD }, { limits }, sha256Hex)
