@@ -186,7 +186,7 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
     2000,
     (n) => [namedChannel(n, 'string'), namedChannel(n, 'integer')],
   ],
-  'parameters of a path with a long name': ['openapi', 2000, (n) => [longPath(n, 'string'), longPath(n, 'integer')]],
+  'parameters of a path with a long name': ['openapi', 4000, (n) => [longPath(n, 'string'), longPath(n, 'integer')]],
   'parameters of one schema and a path with a long name': [
     'openapi',
     4000,
@@ -198,30 +198,6 @@ const PAIRS: Readonly<Record<string, readonly [type: ArtifactType, size: number,
         return openapi({
           paths: { ...paths, [LONG_PATH]: { get: { ...ITEM.get, parameters } } },
           components: { schemas: { A: { type } } },
-        })
-      }
-      return [side('string'), side('integer')]
-    },
-  ],
-  'schemas that combine each other by allOf': [
-    'openapi',
-    400,
-    (n) => {
-      const side = (type: string): string =>
-        chained(n, (i, next) => ({ allOf: [next, { properties: { [`p${i}`]: { type } } }] }))
-      return [side('string'), side('integer')]
-    },
-  ],
-  'parts of allOf by reference': [
-    'openapi',
-    2000,
-    (n) => {
-      const side = (type: string): string => {
-        const schema = { allOf: Array.from({ length: n }, (_, i) => ({ $ref: componentOf(i) })) }
-        const requestBody = { content: { 'application/json': { schema } } }
-        return openapi({
-          paths: { '/b': { post: { requestBody, ...ITEM.get } } },
-          components: { schemas: members(n, (i) => [`T${i}`, { properties: { [`p${i}`]: { type } } }]) },
         })
       }
       return [side('string'), side('integer')]

@@ -199,10 +199,12 @@ function byKey(places: OpenGroup['places'], sha256: Sha256): Map<string, Reached
   return places instanceof Map ? places : new Map([[textKey(placeKey(places), sha256), places]])
 }
 
-/** The places by their identity, in the order of that. */
+/** The places by their identity, in the order of that. An identity is a list in JSON, which no digest begins as. */
 function sortedPlaces(places: OpenGroup['places']): readonly (readonly [key: string, place: ReachedPlace])[] {
   if (!(places instanceof Map)) return [[placeKey(places), places]]
-  return [...places.values()].map((place) => [placeKey(place), place] as const).sort(([a], [b]) => byCodeUnit(a, b))
+  return [...places]
+    .map(([key, place]) => [key.startsWith('[') ? key : placeKey(place), place] as const)
+    .sort(([a], [b]) => byCodeUnit(a, b))
 }
 
 /** Listed groups keep their order within a rule. Groups that are only counted come last. */
