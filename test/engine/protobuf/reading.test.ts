@@ -89,10 +89,9 @@ suite('what is not protobuf is refused with its place', () => {
   })
 
   test('a full name past the limit', () => {
-    const side = (length: number): string =>
-      `syntax = "proto3"; package ${'p'.repeat(length)}; message M { int32 a = 1; }`
-    assert.equal(refused(side(8000)).code, 'ARTIFACT_OVER_LIMIT')
-    assert.ok(compare({ id: 'a', type: 'protobuf', before: '', after: side(7996) }, {}, sha256Hex).ok)
+    assert.equal(refused(inPackage('p'.repeat(8000))).code, 'ARTIFACT_OVER_LIMIT')
+    const after = inPackage('p'.repeat(7996))
+    assert.ok(compare({ id: 'a', type: 'protobuf', before: '', after }, {}, sha256Hex).ok)
     const nested = `syntax = "proto3"; ${`message ${'M'.repeat(900)} {`.repeat(9)}${'}'.repeat(9)}`
     assert.equal(refused(nested).code, 'ARTIFACT_OVER_LIMIT')
   })
@@ -276,3 +275,7 @@ test('every declaration has its place', () => {
   assert.deepEqual(contract.value.locate('/A/b'), { line: 5, column: 3 })
   assert.deepEqual(contract.value.locate('/A/b/nothing'), { line: 5, column: 3 })
 })
+
+function inPackage(name: string): string {
+  return `syntax = "proto3"; package ${name}; message M { int32 a = 1; }`
+}
