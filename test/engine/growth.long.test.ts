@@ -1,4 +1,4 @@
-/** Contracts with thousands of equal parts: the cost of their comparison grows with them. */
+/** Contracts with thousands of equal parts: the cost of their comparison grows with them. One file, as one table holds all kinds. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare } from '../../engine/index.ts'

@@ -38,12 +38,12 @@ interface SameFound {
 /** Pairs that were found the same as far as open ones are, in the order in which they were found. */
 type SameResting = { readonly base: object; readonly head: object; readonly found: SameFound }[]
 
-type LocatedObject = Located & { readonly value: object }
+type DeepSide = Located & { readonly value: object }
 
 /** A pair that is compared without recursion. */
 interface DeepPair {
-  readonly base: LocatedObject
-  readonly head: LocatedObject
+  readonly base: DeepSide
+  readonly head: DeepSide
   readonly found: SameFound
   /** The pairs that lead here. */
   readonly parents: DeepPair[]
@@ -178,7 +178,7 @@ export class Sameness {
 }
 
 /** A pair is taken for the same until all pairs were looked at. */
-function reach({ pairs, byValues, holder }: DeepComparison, base: LocatedObject, head: LocatedObject): SameRest {
+function reach({ pairs, byValues, holder }: DeepComparison, base: DeepSide, head: DeepSide): SameRest {
   let pair = byValues.get(base.value, head.value)
   if (pair === undefined) {
     pair = { base, head, found: { rest: SAME }, parents: [] }
