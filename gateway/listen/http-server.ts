@@ -13,6 +13,7 @@ import { watchUnusedConnections, type UnusedConnections } from './unused-connect
 import type { InboundConnection } from './connection.ts'
 import { createHttp2Front, type Http2Front } from './http2-front.ts'
 import { readPreface } from './http2-preface.ts'
+import { RequestOrder } from './request-order.ts'
 import { MAX_FIELDS } from '../routing/target.ts'
 import { isUpgrade, takeUpgrade, type Upgrade } from '../upstream/upgrade.ts'
 
@@ -74,8 +75,7 @@ class ProxyHttpServer implements HttpServer {
   /** What Node.js does with a connection. One reaches it once it is known to carry HTTP/1. */
   readonly #http1Takers: ReturnType<Server['rawListeners']>
   readonly #inbound = new WeakMap<Duplex, InboundConnection>()
-  /** The last answer on each connection. */
-  readonly #answers = new WeakMap<Duplex, ServerResponse>()
+  readonly #order = new RequestOrder()
 
   constructor(taker: RequestTaker, headTimeoutMs: number, logger: Logger, entryOf: EntryOf) {
     this.#taker = taker
@@ -140,7 +140,7 @@ class ProxyHttpServer implements HttpServer {
     })
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.#unused.use(request)
-      if (isAnswering(this.#answers.get(socket))) {
+      if (this.#order.isAnswering(socket)) {
         socket.destroy()
         return
       }
@@ -149,11 +149,11 @@ class ProxyHttpServer implements HttpServer {
     })
     server.on('connect', (request: IncomingMessage, socket: Socket, head: Buffer) => {
       this.#unused.use(request)
-      if (isAnswering(this.#answers.get(socket))) socket.destroy()
+      if (this.#order.isAnswering(socket)) socket.destroy()
       else this.#taker.connect(request, socket, head, this.#inbound.has(socket))
     })
     server.on('clientError', (error: ParserError, connection) => {
-      const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, isUnderWay(this.#answers.get(connection)))
+      const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, this.#order.isUnderWay(connection))
       if (fault !== null)
         logger.debug({ event: 'listener.bad_request', err: error, code: fault.code }, 'request could not be parsed')
     })
@@ -185,26 +185,12 @@ class ProxyHttpServer implements HttpServer {
   }
 
   #take(request: IncomingMessage, response: ServerResponse, asks: Asks): void {
-    this.#answers.set(request.socket, response)
-    this.#taker.request(request, response, this.#inboundOf(request.socket), asks)
+    this.#order.take(request, response, () =>
+      this.#taker.request(request, response, this.#inboundOf(request.socket), asks),
+    )
   }
 
   #inboundOf(connection: Duplex): InboundConnection {
     return this.#inbound.get(connection) ?? PLAINTEXT
   }
-}
-
-/**
- * True while an earlier request of the connection has no whole answer. A switch immediately takes the connection: its own answer
- * would come before that one, and Node.js gives one connection to one answer.
- */
-function isAnswering(answer: ServerResponse | undefined): boolean {
-  return answer !== undefined && (!answer.writableFinished || answer.socket !== null)
-}
-
-/**
- * True while a complete request is being answered, or an answer has begun: an error in its place would be taken for it.
- */
-function isUnderWay(answer: ServerResponse | undefined): boolean {
-  return answer !== undefined && !answer.writableFinished && (answer.req.complete || answer.headersSent)
 }

@@ -1,6 +1,6 @@
 /**
- * Requests that follow another one on its connection, before that one is answered. No byte of a body is read as a request, and a
- * switch behind an unanswered request ends its connection and nothing else.
+ * Requests that follow another one on its connection, before that one is answered. They are executed in order, and no byte of a
+ * body is read as a request. A switch behind an unanswered request ends its connection and nothing else.
  */
 import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
@@ -49,6 +49,7 @@ interface Client {
   readonly write: (text: string) => void
   readonly received: () => string
   readonly isClosed: () => boolean
+  readonly leave: () => void
 }
 
 function client(t: TestContext, url: string): Client {
@@ -59,7 +60,12 @@ function client(t: TestContext, url: string): Client {
   socket.on('error', () => {})
   socket.on('close', () => (isClosed = true))
   t.after(() => socket.destroy())
-  return { write: (text) => void socket.write(text), received: () => received, isClosed: () => isClosed }
+  return {
+    write: (text) => void socket.write(text),
+    received: () => received,
+    isClosed: () => isClosed,
+    leave: () => void socket.destroy(),
+  }
 }
 
 const SWITCHES = {
@@ -99,6 +105,51 @@ test('a switch behind an answered request is answered', async (t) => {
     await until(() => one.received().split('HTTP/1.1 ').length > 2, 'the second answer')
   }
 })
+
+test('requests of one connection come to the upstream in order', async (t) => {
+  const { url, seen, slow } = await scene(t)
+  const paths = Array.from({ length: 300 }, (_, index) => `/${index}`)
+  const one = client(t, url)
+  one.write(SLOW + paths.map((path) => `PUT ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx`).join(''))
+  await until(() => slow.length === 1, 'the first request is under way')
+  await sleep(200)
+  assert.deepEqual(seen, ['GET /slow'], 'the others wait')
+  slow[0]?.end('done')
+  await until(() => one.received().split('HTTP/1.1 200').length === paths.length + 2, 'all answers')
+  assert.deepEqual(seen, ['GET /slow', ...paths.map((path) => `PUT ${path}`)])
+})
+
+test('a flood of requests that wait is taken in order, too', async (t) => {
+  const { url, seen, slow } = await scene(t)
+  const many = 5000
+  const one = client(t, url)
+  one.write(SLOW + 'GET /deny HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(many) + QUICK)
+  await until(() => slow.length === 1, 'the first request is under way')
+  slow[0]?.end('done')
+  await until(() => one.received().split('HTTP/1.1 403').length === many + 1, 'all refusals', 60_000)
+  await until(() => seen.length === 2, 'the last one', 60_000)
+})
+
+const ENDINGS: Readonly<Record<string, readonly [first: string, end: (one: Client) => void]>> = {
+  'an expectation that is refused': [
+    'POST /deny HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx',
+    () => {},
+  ],
+  'a client that leaves': [SLOW, (one) => one.leave()],
+}
+
+for (const [what, [first, end]] of Object.entries(ENDINGS))
+  test(`no request behind ${what} is executed`, async (t) => {
+    const { url, seen, slow } = await scene(t)
+    const one = client(t, url)
+    one.write(first + QUICK + QUICK)
+    if (first.includes('/slow')) await until(() => slow.length === 1, 'the first request is under way')
+    end(one)
+    slow[0]?.end('done')
+    await until(() => one.isClosed(), 'the connection ends')
+    await sleep(200)
+    assert.ok(!seen.includes('GET /quick'), seen.join())
+  })
 
 const HIDDEN = 'GET /hidden HTTP/1.1\r\nHost: a\r\n\r\n'
 const LONG = HIDDEN.repeat(100)
