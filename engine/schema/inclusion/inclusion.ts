@@ -200,6 +200,18 @@ export class InclusionProver {
     return base !== undefined && head !== undefined && base.symmetricDifference(head).size === 0
   }
 
+  /** Whether the schema before refuses a text in a request, whatever value it is read as. False where it is not known. */
+  refusesText(before: Located, text: string): boolean {
+    const proof = this.#proofOf({
+      direction: 'narrowing',
+      usage: 'request',
+      convention: 'none',
+      overlap: 'refused',
+      isText: true,
+    })
+    return proof.search.refusesText(proof.sub.at(before), text, STEPS)
+  }
+
   /** Whether the schema after names a member or has a pattern for its name, on any branch. */
   describes(after: Located, question: InclusionQuestion, name: string): boolean {
     const proof = this.#proofOf(question)

@@ -28,6 +28,7 @@ import { ObjectGoal, type ObjectSearch } from './objects.ts'
 import { NO_SCHEMAS, Places, type PlaceSchemas } from './places.ts'
 import { findReadText } from './read-texts.ts'
 import { conditionsOf, findNumber, findText, type Found } from './scalars.ts'
+import { refusesText } from './texts.ts'
 
 interface SearchOptions {
   readonly convention: Convention
@@ -107,6 +108,12 @@ export class Search {
   separates(sub: SchemaNode, other: SchemaNode, value: unknown, steps: number): boolean {
     this.#options.steps.own = steps
     return admitsValue(sub, value, this.evaluation) === true && admitsValue(other, value, this.evaluation) === false
+  }
+
+  /** Whether a text is seen to be refused, whatever value it is read as. */
+  refusesText(node: SchemaNode, text: string, steps: number): boolean {
+    this.#options.steps.own = steps
+    return refusesText(node, text, this.evaluation)
   }
 
   describes(node: SchemaNode, name: string): boolean {

@@ -12,9 +12,12 @@ const MOST_READINGS = 64
 
 /** Whether one schema admits the text of a value and the other one refuses it, however each of them lets it be read. */
 export function separatesText(sub: SchemaNode, other: SchemaNode, value: unknown, by: Evaluation): boolean {
-  return (
-    isEach(other, value, by, (verdict) => verdict === false) && isEach(sub, value, by, (verdict) => verdict !== false)
-  )
+  return refusesText(other, value, by) && isEach(sub, value, by, (verdict) => verdict !== false)
+}
+
+/** Whether a schema refuses the text of a value, however it lets it be read. */
+export function refusesText(node: SchemaNode, value: unknown, by: Evaluation): boolean {
+  return isEach(node, value, by, (verdict) => verdict === false)
 }
 
 function isEach(node: SchemaNode, value: unknown, by: Evaluation, isWanted: (verdict: Truth) => boolean): boolean {
