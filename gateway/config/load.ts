@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { Validator, type Schema } from '@cfworker/json-schema'
+import type { ValidateFunction } from 'ajv'
 import type * as AjvModule from 'ajv'
 import { appendPointer, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
@@ -141,18 +142,22 @@ const require = createRequire(import.meta.url)
 const { $schema: _dialect, $id: _id, ...inputSchema } = configInputSchema
 
 /**
- * The mistakes of a value that cannot be completed, at least one. To find all of them, ajv compiles the whole schema: half a
- * second, and tens of megabytes. Only a wrong configuration takes that time.
+ * Finds all mistakes of a configuration. To compile it takes half a second and tens of megabytes, which only a wrong
+ * configuration costs. It is kept until the memory is needed: whoever corrects one tries several times.
  */
-function schemaMistakes(value: unknown): readonly LocatedMistake[] {
+let wholeCheck: WeakRef<ValidateFunction> | null = null
+
+function compileWholeCheck(): ValidateFunction {
   const { Ajv }: typeof AjvModule = require('ajv')
-  const check = new Ajv({
-    allErrors: true,
-    verbose: true,
-    strict: false,
-    strictNumbers: true,
-    validateSchema: false,
-  }).compile(inputSchema)
+  const options = { allErrors: true, verbose: true, strict: false, strictNumbers: true, validateSchema: false }
+  const check = new Ajv(options).compile(inputSchema)
+  wholeCheck = new WeakRef(check)
+  return check
+}
+
+/** The mistakes of a value that cannot be completed, at least one. */
+function schemaMistakes(value: unknown): readonly LocatedMistake[] {
+  const check = wholeCheck?.deref() ?? compileWholeCheck()
   if (check(value)) throw new Error('the defaults do not complete a configuration without mistakes')
   return mistakesOf(check.errors ?? [], inputSchema)
 }
