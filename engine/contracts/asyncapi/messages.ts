@@ -40,8 +40,8 @@ export interface MessageDefaults {
 export class AsyncMessageReader {
   readonly #documents: OpenApiDocuments
   readonly #defaults: MessageDefaults
-  /** By value and key. One value has several places where YAML repeats it. */
-  readonly #known = new Map<unknown, Map<string, KnownMessage[]>>()
+  /** By key and place. */
+  readonly #known = new Map<string, AsyncMessage>()
 
   constructor(documents: OpenApiDocuments, defaults: MessageDefaults) {
     this.#documents = documents
@@ -57,22 +57,11 @@ export class AsyncMessageReader {
   }
 
   #messageAt(key: string, located: Located): AsyncMessage {
-    const byKey = this.#known.get(located.value) ?? new Map<string, KnownMessage[]>()
-    this.#known.set(located.value, byKey)
-    const known = byKey.get(key) ?? []
-    byKey.set(key, known)
-    const place = pointerOf(located.at, located.document)
-    const read = known.find((one) => one.place === place)
-    if (read !== undefined) return read.message
-    const message = asyncMessage(key, located, this.#documents, this.#defaults)
-    known.push({ place, message })
+    const id = JSON.stringify([key, pointerOf(located.at, located.document)])
+    const message = this.#known.get(id) ?? asyncMessage(key, located, this.#documents, this.#defaults)
+    this.#known.set(id, message)
     return message
   }
-}
-
-interface KnownMessage {
-  readonly place: string
-  readonly message: AsyncMessage
 }
 
 function messageEntries(held: Located | null, documents: OpenApiDocuments): readonly (readonly [string, Located])[] {
