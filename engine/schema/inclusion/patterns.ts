@@ -125,13 +125,69 @@ export function isMember(language: Language, text: string): boolean {
   return language.test(Words.fromStringToUnicode(text))
 }
 
-/** The first texts of a language in the order of their length. Plain characters are preferred. */
-export function* firstTexts(language: Language, most: number): Generator<string> {
-  let count = 0
-  for (const sets of language.wordSets()) {
-    if (count >= most) return
-    count += 1
-    yield String.fromCodePoint(...sets.map(plainest))
+/**
+ * The first texts of a language in the order of their length. Plain characters are preferred. Only steps from which a text of
+ * the length is still possible are taken: the library's own search takes all, which are exponentially many in the length.
+ */
+export function firstTexts(language: Language, most: number): readonly string[] {
+  const { initial, getOut } = language.transitionIterator()
+  const steps = new Map<State, ReadonlyMap<State, CharSet>>()
+  const stepsOf = (state: State): ReadonlyMap<State, CharSet> => {
+    const found = steps.get(state) ?? getOut(state)
+    steps.set(state, found)
+    return found
+  }
+  const ends = new Set<State>(language.finals)
+  const states = new Set(language.nodes())
+  const texts: string[] = []
+  // The states from which a text may end after so many further characters.
+  const ending: ReadonlySet<State>[] = []
+  // No two lengths of an infinite language lie further apart than it has states.
+  for (let lastLength = 0, length = 0; texts.length < most && length - lastLength <= states.size; length += 1) {
+    const next = ending.at(-1)
+    const now = [...states].filter((state) =>
+      next === undefined ? ends.has(state) : [...stepsOf(state).keys()].some((to) => next.has(to)),
+    )
+    if (now.length === 0) break
+    ending.push(new Set(now))
+    if (ending[length]?.has(initial) !== true) continue
+    lastLength = length
+    for (const sets of wordsOf(initial, ending, stepsOf)) {
+      texts.push(String.fromCodePoint(...sets.map(plainest)))
+      if (texts.length === most) break
+    }
+  }
+  return texts
+}
+
+type State = DFA.ReadonlyNode
+
+/** The words from a state that end after as many characters as `ending` has steps. */
+function* wordsOf(
+  initial: State,
+  ending: readonly ReadonlySet<State>[],
+  stepsOf: (state: State) => ReadonlyMap<State, CharSet>,
+): Generator<readonly CharSet[]> {
+  const length = ending.length - 1
+  const word: CharSet[] = []
+  const open = [stepsOf(initial).entries()]
+  if (length === 0) yield []
+  while (open.length > 0 && length > 0) {
+    const step = open.at(-1)?.next()
+    if (step === undefined || step.done === true) {
+      open.pop()
+      word.pop()
+      continue
+    }
+    const [to, characters] = step.value
+    if (ending[length - open.length]?.has(to) !== true) continue
+    word.push(characters)
+    if (word.length < length) {
+      open.push(stepsOf(to).entries())
+      continue
+    }
+    yield word
+    word.pop()
   }
 }
 

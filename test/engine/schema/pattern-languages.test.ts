@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'
-import { isMember, languageOf } from '../../../engine/schema/inclusion/patterns.ts'
+import { both, complement, firstTexts, isMember, languageOf } from '../../../engine/schema/inclusion/patterns.ts'
 
 const CHARACTERS = ['a', 'b', '-', '1', '\n']
 
@@ -78,5 +78,51 @@ suite('the language of a pattern', () => {
   test('is given up where a pattern looks around very often', () => {
     assert.equal(languageOf(`^${'(?=a)'.repeat(40)}a$`), null)
     assert.equal(languageOf(Array.from({ length: 40 }, (_, index) => `^(?!a${index})b$`).join('|')), null)
+  })
+})
+
+suite('the first texts of a language', () => {
+  test('are its shortest ones, each once', () => {
+    let read = 0
+    fc.assert(
+      fc.property(patterns, (one) => {
+        const language = languageOf(one)
+        if (language === null) return
+        read += 1
+        const texts = firstTexts(language, 20)
+        const shortest: number[] = []
+        for (const sets of language.wordSets()) if (shortest.push(sets.length) === 20) break
+        assert.deepEqual(
+          texts.map((text) => text.length),
+          shortest,
+        )
+        for (const text of texts) assert.ok(isMember(language, text), `${one} and ${JSON.stringify(text)}`)
+      }),
+      { numRuns: 1_000, seed: 12 },
+    )
+    assert.ok(read > 150, String(read))
+  })
+
+  /** A pattern, one whose texts are left out, and a text that remains. The library's own search tries 3 to 4 characters at each. */
+  const LONG: readonly (readonly [pattern: string, without: string, text: string])[] = [
+    ['shelves/[^/]+', 'projects/[^/]+/shelves/[^/]+', 'shelves/a'],
+    ['abcdefghijklmnopqrstuvwxyz', 'zyxwvutsrqponmlkjihgfedcba', 'abcdefghijklmnopqrstuvwxyz'],
+    ['^(foo|bar){12}', '^foo', 'barbarbarbarbarbarbarbarbarbarbarbar'],
+    ['^.{0,40}long-enough-to-need-a-few-steps$', '^long', 'along-enough-to-need-a-few-steps'],
+  ]
+  for (const [one, without, text] of LONG)
+    test(`are found however long they are: ${one}`, () => {
+      const [language, other] = [languageOf(one), languageOf(without)]
+      const rest = other === null ? null : complement(other)
+      const remaining = language === null || rest === null ? null : both(language, rest)
+      assert.ok(remaining !== null)
+      const [first = ''] = firstTexts(remaining, 1)
+      assert.equal(first.length, text.length)
+      assert.ok(isMember(remaining, first) && isMember(remaining, text))
+    })
+
+  test('end with a finite language', () => {
+    const language = languageOf('^(a|bb)?c$')
+    assert.deepEqual(language === null ? null : firstTexts(language, 9), ['c', 'ac', 'bbc'])
   })
 })
