@@ -171,8 +171,11 @@ function* wordsOf(
   const length = ending.length - 1
   const word: CharSet[] = []
   const open = [stepsOf(initial).entries()]
-  if (length === 0) yield []
-  while (open.length > 0 && length > 0) {
+  if (length === 0) {
+    yield []
+    return
+  }
+  while (open.length > 0) {
     const step = open.at(-1)?.next()
     if (step === undefined || step.done === true) {
       open.pop()
