@@ -1,5 +1,5 @@
 /** The servers of the whole interface, of a path and of one operation, and the variables in their addresses. */
-import { itemsAt, membersAt, type PathItem } from '../../contracts/openapi/contract.ts'
+import { itemsAt, membersAt, pathItemsOf, type PathItem } from '../../contracts/openapi/contract.ts'
 import { isRecord, memberOf, textAt, type Located } from '../../schema/located.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'
@@ -100,8 +100,7 @@ function ownServers(contract: Contract, side: OperationSide, host: string | null
 const DEFAULT_SERVER: ServerUrl = { url: '/', located: null }
 
 function compareServerLists(walk: Walk, base: ServerList, head: ServerList): void {
-  // The location of the contract may be any host, so a first list changes nothing if one of its addresses has no path.
-  if (base.servers.length === 0 && (head.servers.length === 0 || head.servers.some(hasNoPath))) return
+  if (base.servers.length === 0 && (head.servers.length === 0 || maybeSameLocation(walk, head))) return
   const [before, after] = [statedServers(base), statedServers(head)]
   const change = walk.operation === null ? 'server' : 'operation-server'
   const isSchemeOpen = [...before, ...after].some(({ url }) => url.startsWith('//'))
@@ -123,6 +122,27 @@ function compareServerLists(walk: Walk, base: ServerList, head: ServerList): voi
     reportAdded(walk, change, { name, action: 'added' }, { located: located ?? head.owner, after: name })
   }
   for (const [one, other] of kept) compareServerVariables(walk, one, other)
+}
+
+/**
+ * The location of the contract may be any host, so a first list changes nothing if one of its addresses has no path. If
+ * other operations stay at that location, an operation with a host of its own has left it.
+ */
+function maybeSameLocation(walk: Walk, { servers }: ServerList): boolean {
+  const isStayedAt = walk.operation !== null && isCalledAtItsLocation(walk.head)
+  return servers.some((server) => hasNoPath(server) && !(isStayedAt && server.url.includes('//')))
+}
+
+const calledAtLocation = new WeakMap<Contract, boolean>()
+
+/** Whether operations of a contract are called at its location, since no server is named. */
+function isCalledAtItsLocation(contract: Contract): boolean {
+  const isCalled =
+    calledAtLocation.get(contract) ??
+    (interfaceServers(contract, null).servers.length === 0 &&
+      usesInterfaceServers(contract, pathItemsOf(contract, 'paths')))
+  calledAtLocation.set(contract, isCalled)
+  return isCalled
 }
 
 function statedServers({ servers }: ServerList): readonly ServerUrl[] {
