@@ -121,9 +121,30 @@ const EXCEPTIONS: readonly RuleException[] = [
     because: 'Values that readers receive need not meet this part any more.',
   },
   {
-    rules: ['response-required-property-became-write-only', 'callback-request-required-property-became-write-only'],
+    rules: [
+      'callback-parameter-required-property-became-write-only',
+      'callback-request-required-property-became-write-only',
+      'response-header-required-property-became-write-only',
+      'response-required-property-became-write-only',
+      'sent-header-required-property-became-write-only',
+      'sent-message-required-property-became-write-only',
+      'tool-output-required-property-became-write-only',
+    ],
     level: 'breaking',
     because: 'A write-only property is not in answers: readers miss what was always there.',
+  },
+  {
+    rules: [
+      'callback-parameter-optional-property-became-write-only',
+      'callback-request-optional-property-became-write-only',
+      'response-header-optional-property-became-write-only',
+      'response-optional-property-became-write-only',
+      'sent-header-optional-property-became-write-only',
+      'sent-message-optional-property-became-write-only',
+      'tool-output-optional-property-became-write-only',
+    ],
+    level: 'dangerous',
+    because: 'A write-only property is not in answers: it is lost to readers as one that is removed.',
   },
   {
     rules: ['request-required-property-became-not-read-only'],
