@@ -7,7 +7,7 @@ import type { PairContext } from './examination.ts'
 import { alignConstants, constantsAsEnum, typedAs, withoutImplied } from './constants.ts'
 import { flatten } from './flatten.ts'
 import { withoutIdle } from './ineffective-keywords.ts'
-import { alignLanguages, isBinary } from './languages.ts'
+import { alignBytes, alignLanguages, isBinary } from './languages.ts'
 import { isRecord, type JsonRecord } from './located.ts'
 import { COMPOSITIONS, itemsOf } from './subschemas.ts'
 import { bareWrapperOf } from './shape.ts'
@@ -25,7 +25,7 @@ export function align(pair: PairContext): Aligned | null {
   const { before, after, sources } = pair
   const isMoved = sources.before.dialect !== sources.after.dialect
   const modern = withoutIdle(...asBytes(modernise(before.value), modernise(after.value)))
-  const [baseForm, headForm] = isMoved ? alignLanguages(...modern) : modern
+  const [baseForm, headForm] = isMoved ? alignLanguages(...modern) : alignBytes(...modern)
   if (!hasComposition(baseForm) && !hasComposition(headForm)) {
     const [base, head] = alignConstants(baseForm, headForm)
     return { base, head, isRewritten: base !== before.value || head !== after.value }

@@ -1,6 +1,6 @@
 /**
- * What one version of OpenAPI says otherwise than another: a contract that moves to a newer version keeps its meaning. Only
- * looked at where the two sides are written in different languages.
+ * What one version of OpenAPI says otherwise than another: a contract that moves to a newer version keeps its meaning. And
+ * what one version says in two ways.
  */
 import type { JsonRecord } from './located.ts'
 import { isAnnotation } from './shape.ts'
@@ -14,6 +14,27 @@ export function alignLanguages(before: JsonRecord, after: JsonRecord): readonly 
   if (isBinary(after) && isBytes(before)) return [withoutBytes(before), withoutBytes(after)]
   if (isBase64(before) && isBase64(after)) return [withoutEncoding(before), withoutEncoding(after)]
   return [before, after]
+}
+
+/**
+ * The same within one language, where 3.1 has words for both: `format` of its registry, or those of JSON Schema, which generators
+ * write since. Only what means the same is one; a schema that says less is another.
+ */
+export function alignBytes(before: JsonRecord, after: JsonRecord): readonly [JsonRecord, JsonRecord] {
+  if ((isBinary(before) && isOctets(after)) || (isBinary(after) && isOctets(before)))
+    return [withoutBytes(before), withoutBytes(after)]
+  return isBase64(before) && isBase64(after) ? [withoutEncoding(before), withoutEncoding(after)] : [before, after]
+}
+
+/** A schema with the formats of bytes in place of the words of JSON Schema for them. */
+export function withByteFormat(schema: JsonRecord): JsonRecord {
+  if (schema.contentEncoding === undefined && schema[MEDIA] === undefined) return schema
+  if (isBase64(schema)) return { ...withoutEncoding(schema), format: 'byte' }
+  return isOctets(schema) ? { ...withoutBytes(schema), type: 'string', format: 'binary' } : schema
+}
+
+function isOctets(schema: JsonRecord): boolean {
+  return schema.type === 'string' && schema[MEDIA] === 'application/octet-stream' && isBytes(schema)
 }
 
 /** A schema as far as no language says more of its bytes than another one: what admits any bytes admits any value. */

@@ -59,7 +59,7 @@ export function judgeSchema(reached: Reached, use: SchemaUse): SchemaJudgement |
   // Callers write the items of a list parameter as its value, so their number is reported for the parameter.
   const isCount = use.parameter !== null && delta.keyword === 'maxItems' && path.length === 1 && path[0] === 'items'
   const site = path.length === 0 || isCount ? use.sites.root : use.sites.property
-  if (delta.keyword === 'default' && path.length === 0 && use.parameter?.isRequired === true) return null
+  if (delta.keyword === 'default' && path.length === 0 && isIdleDefault(delta, use)) return null
   const isUnused = site.direction === 'shared' ? false : site.direction === 'request' ? isReadOnly : isWriteOnly
   switch (delta.keyword) {
     case 'properties':
@@ -75,6 +75,18 @@ export function judgeSchema(reached: Reached, use: SchemaUse): SchemaJudgement |
     default:
       return judgeFamily(reached, site, use, isUnused)
   }
+}
+
+/** Of a parameter that is always sent, or written in text like the other one: `10` and `"10"`, or null and none. */
+function isIdleDefault({ before, after }: SchemaDelta, { parameter, mediaType }: SchemaUse): boolean {
+  if (parameter === null) return false
+  return parameter.isRequired || (mediaType === null && isEqual(scalarText(before), scalarText(after)))
+}
+
+/** Objects stay as they are: how they are written is not examined. */
+function scalarText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(scalarText)
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }
 
 function judgeFamily(

@@ -6,7 +6,7 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { ValueSet, valueKey } from '../equality.ts'
 import { admitsAll } from '../ineffective-keywords.ts'
 import { isFormed, KEYWORD_FORMS, type KeywordForm } from '../keyword-forms.ts'
-import { inAnyLanguage } from '../languages.ts'
+import { inAnyLanguage, withByteFormat } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
 import { EnteredSchemas } from '../looked-at.ts'
 import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
@@ -314,7 +314,7 @@ export class SchemaNodes {
 
   /** The constraints of a schema object; a list that grew holds room for more, which a copy has not. */
   read(owner: ResolvedSchema): readonly Constraint[] {
-    const value = this.isAnyLanguage ? inAnyLanguage(owner.value) : owner.value
+    const value = this.isAnyLanguage ? inAnyLanguage(owner.value) : withByteFormat(owner.value)
     const constraints: Constraint[] = []
     const isNullable = this.#isNullable(value)
     const parts = keywordParts(value)

@@ -131,17 +131,17 @@ export function isMember(language: Language, text: string): boolean {
  */
 export function firstTexts(language: Language, most: number): readonly string[] {
   const { initial, getOut } = language.transitionIterator()
-  const steps = new Map<State, ReadonlyMap<State, CharSet>>()
-  const stepsOf = (state: State): ReadonlyMap<State, CharSet> => {
+  const steps = new Map<AutomatonState, ReadonlyMap<AutomatonState, CharSet>>()
+  const stepsOf = (state: AutomatonState): ReadonlyMap<AutomatonState, CharSet> => {
     const found = steps.get(state) ?? getOut(state)
     steps.set(state, found)
     return found
   }
-  const ends = new Set<State>(language.finals)
+  const ends = new Set<AutomatonState>(language.finals)
   const states = new Set(language.nodes())
   const texts: string[] = []
   // The states from which a text may end after so many further characters.
-  const ending: ReadonlySet<State>[] = []
+  const ending: ReadonlySet<AutomatonState>[] = []
   // No two lengths of an infinite language lie further apart than it has states.
   for (let lastLength = 0, length = 0; texts.length < most && length - lastLength <= states.size; length += 1) {
     const next = ending.at(-1)
@@ -160,13 +160,13 @@ export function firstTexts(language: Language, most: number): readonly string[] 
   return texts
 }
 
-type State = DFA.ReadonlyNode
+type AutomatonState = DFA.ReadonlyNode
 
 /** The words from a state that end after as many characters as `ending` has steps. */
 function* wordsOf(
-  initial: State,
-  ending: readonly ReadonlySet<State>[],
-  stepsOf: (state: State) => ReadonlyMap<State, CharSet>,
+  initial: AutomatonState,
+  ending: readonly ReadonlySet<AutomatonState>[],
+  stepsOf: (state: AutomatonState) => ReadonlyMap<AutomatonState, CharSet>,
 ): Generator<readonly CharSet[]> {
   const length = ending.length - 1
   const word: CharSet[] = []

@@ -1,6 +1,6 @@
 /**
- * The first servers that an operation or a path names, in a contract that named none. Where nothing is named, calls go to the
- * location of the contract (OpenAPI 3.1.0 §4.8.1), which may be the host that is named for all operations, and not for a few.
+ * The first servers that an operation or a path names, in a contract that named none. Calls of such a contract go to its
+ * location (OpenAPI 3.1.0 §4.8.1). That may be the host that is named for all operations. It is another one for a few.
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
