@@ -22,6 +22,10 @@ export function compareDiscriminator(examination: Examination): void {
     if (base === head) return
     const action = head === null ? 'removed' : 'added'
     say({ keyword: KEYWORD, action, name: null, before: base, after: head, steps: [KEYWORD] })
+    if (head === null && isSelectionLost(examination, base)) {
+      const mapping = { keyword: 'discriminator-mapping', action: 'added', steps: [KEYWORD] } as const
+      say({ ...mapping, name: OTHER_VALUES, before: null, after: null })
+    }
     return
   }
   if (base.propertyName !== head.propertyName) {
@@ -47,6 +51,15 @@ export function compareDiscriminator(examination: Examination): void {
     examination,
     (_, target, other) => leadsToSame(target, other, examination),
   )
+}
+
+/**
+ * Whether a discriminator that went selected what inherits from its schema, and nothing lists its values now. Then readers may
+ * get any value, and what a value selected need not be met any more. Alternatives of a choice hold without it.
+ */
+function isSelectionLost({ head, before, after, sources }: Examination, base: JsonRecord | null): boolean {
+  if (base === null || isChoice(head) || isChoice(before.value)) return false
+  return subtypesOf(before, sources.before).size > 0 && !listsValues(after, base.propertyName, sources.after)
 }
 
 /** Hands on the schemas whose discriminators select subtypes in the place of two others. */
