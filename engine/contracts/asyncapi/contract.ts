@@ -107,7 +107,8 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
   const files = filesHandedIn(side, options)
   const { documents, malformed } = readInPlace({ root: withPlainReferences(root, text), files }, (contents) => {
     const read = withPayloadDrafts(contents)
-    const held = new OpenApiDocuments(read.root, 'json-schema-draft-7', read.files, { isThroughReferences: true })
+    const known = { isThroughReferences: true, evaluatesContained: read.evaluatesContained }
+    const held = new OpenApiDocuments(read.root, 'json-schema-draft-7', read.files, known)
     const parts = malformedAsyncApiParts({ documents: held, version })
     return { documents: held, root: held.root, malformed: parts, resolve: held.resolve.bind(held) }
   })

@@ -8,7 +8,7 @@ import type { Contents } from '../misplaced-references.ts'
 import { joinPath } from '../file-references.ts'
 import { resolvePointer, localRefPointer } from '../pointer.ts'
 import { withCountedSiblings } from '../schema-drafts.ts'
-import { VALUES } from '../schema-keywords.ts'
+import { evaluatesContainedIn, VALUES } from '../schema-keywords.ts'
 
 const STATED = /^application\/schema\+(?:json|yaml)\s*;(?:.*;)?\s*version="?(?:draft-0?)?(\d[\d-]*)/i
 
@@ -28,8 +28,13 @@ interface PlacedSchema {
   readonly path: string
 }
 
+interface PayloadContents extends Contents {
+  /** As in `SchemaSource`. */
+  readonly evaluatesContained: boolean | null
+}
+
 /** The document and its files with the siblings of references in the form of draft 7 where they count. */
-export function withPayloadDrafts(contents: Contents): Contents {
+export function withPayloadDrafts(contents: Contents): PayloadContents {
   const { root, files } = contents
   const opened = new Map<string, unknown>([['', root]])
   const open = (path: string): unknown => {
@@ -38,20 +43,29 @@ export function withPayloadDrafts(contents: Contents): Contents {
     return opened.get(name)
   }
   const counted = new Set<object>()
+  const drafts = new Set<string>()
   for (const path of ['', ...files.paths])
-    for (const value of schemasOfLaterDrafts(open(path))) collectReached({ value, path }, open, counted)
-  if (counted.size === 0) return { root, files: { ...files, open } }
+    for (const { value, draft } of schemasOfLaterDrafts(open(path))) {
+      drafts.add(draft)
+      collectReached({ value, path }, open, counted)
+    }
+  const [draft = null, second] = drafts
+  const evaluatesContained = second === undefined ? evaluatesContainedIn(draft) : null
+  if (counted.size === 0) return { root, files: { ...files, open }, evaluatesContained }
   return {
+    evaluatesContained,
     root: withCountedReferences(root, counted),
     files: { ...files, open: (path) => withCountedReferences(open(path), counted) },
   }
 }
 
-function schemasOfLaterDrafts(root: unknown): readonly unknown[] {
-  const found: unknown[] = []
+function schemasOfLaterDrafts(root: unknown): readonly { readonly value: unknown; readonly draft: string }[] {
+  const found: { readonly value: unknown; readonly draft: string }[] = []
   const open: unknown[] = [root]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (isRecord(next) && COUNTED.has(statedDraft(next['schemaFormat']))) found.push(next['schema'] ?? next['payload'])
+    const draft = isRecord(next) ? statedDraft(next['schemaFormat']) : null
+    if (isRecord(next) && draft !== null && COUNTED.has(draft))
+      found.push({ value: next['schema'] ?? next['payload'], draft })
     if (typeof next === 'object' && next !== null) open.push(...Object.values(next))
   }
   return found
