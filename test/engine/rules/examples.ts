@@ -147,8 +147,9 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
   ...boundPairs(OBJECT, 'minProperties'),
   ...boundPairs(contains, 'maxContains'),
   ...boundPairs(contains, 'minContains'),
-  'nullable became': [STRING, { type: ['string', 'null'] }],
-  'nullable ceased': [{ type: ['string', 'null'] }, STRING],
+  // Of a text, null is one more: in a parameter that is no change.
+  'nullable became': [{ type: 'integer' }, { type: ['integer', 'null'] }],
+  'nullable ceased': [{ type: ['integer', 'null'] }, { type: 'integer' }],
   'listOfTypes widened': [STRING, { oneOf: [STRING, { type: 'integer' }] }],
   'listOfTypes narrowed': [{ oneOf: [STRING, { type: 'integer' }] }, STRING],
   'contentEncoding changed': [
