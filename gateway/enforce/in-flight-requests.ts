@@ -7,6 +7,7 @@ import type { InboundConnection } from '../listen/connection.ts'
 import type { Asks } from '../listen/http-server.ts'
 import { ANYBODY } from '../callers/proxy-auth.ts'
 import { answerStream, errorReply, sendReply, type Reply, type RequestContext } from '../listen/request-context.ts'
+import { hasLeft } from '../network/client-left.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { withTrace } from '../telemetry/trace-context.ts'
 
@@ -40,7 +41,7 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
       const admission = admitted instanceof Promise ? await admitted : admitted
       const reply =
         admission !== null && 'kept' in admission ? await readmitted(admission, context, inbound, deps) : admission
-      if (reply === null) return
+      if (reply === null) return endIfLeft(context)
       sendReply(context, reply)
       await reply.afterwards?.()
     } catch (error) {
@@ -96,6 +97,11 @@ async function readmitted(
     admission = await admit(latest, inbound, deps)
   }
   return admission
+}
+
+/** Nothing was sent for a client that left before: its connection has nothing to wait for. */
+function endIfLeft({ request, response }: RequestContext): void {
+  if (!response.writableEnded && hasLeft(request)) response.destroy()
 }
 
 function end(context: RequestContext, observer: Pick<Observer, 'end'>): void {

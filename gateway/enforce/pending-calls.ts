@@ -8,6 +8,7 @@ import type { Envelope } from '../../engine/internal.ts'
 import { approvalState, isGrantInForce } from '../approvals/request.ts'
 import type { JudgedResource } from '../calls/judged-resource.ts'
 import { neverHeld, type HoldState } from '../listen/request-context.ts'
+import { hasLeft, onLeaving } from '../network/client-left.ts'
 import type { StorePart } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
@@ -35,16 +36,13 @@ export interface PendingWait {
 }
 
 /** A wait without sign of life: the client gets nothing before the answer. */
-export function silentWait(response: Pick<ServerResponse, 'closed' | 'destroyed' | 'on' | 'off'>): PendingWait {
+export function silentWait(response: Pick<ServerResponse, 'req' | 'closed' | 'destroyed' | 'on' | 'off'>): PendingWait {
   return {
     get isGone() {
-      return response.closed || response.destroyed
+      return response.closed || response.destroyed || hasLeft(response.req)
     },
     held: neverHeld(),
-    onGone(listener) {
-      response.on('close', listener)
-      return () => response.off('close', listener)
-    },
+    onGone: (listener) => onLeaving(response, listener),
     begin: () => {},
     keepAlive: () => {},
   }

@@ -33,6 +33,7 @@ import {
 import type { Upgrade } from '../upstream/upgrade.ts'
 import type { PendingWait } from './pending-calls.ts'
 import { hasBody } from '../protocols/common/request-line.ts'
+import { hasLeft, onLeaving } from '../network/client-left.ts'
 
 export interface PipelineDeps extends EnforcementDeps, ForwardDeps {
   readonly recognisers: Recognisers
@@ -347,13 +348,12 @@ class ClientWaiting implements PendingWait {
   }
 
   get isGone(): boolean {
-    return this.#context.response.destroyed
+    const { request, response } = this.#context
+    return response.destroyed || hasLeft(request)
   }
 
   onGone(listener: () => void): () => void {
-    const { response } = this.#context
-    response.on('close', listener)
-    return () => response.off('close', listener)
+    return onLeaving(this.#context.response, listener)
   }
 
   begin(headers: readonly string[]): void {

@@ -7,6 +7,7 @@ import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'no
 import { createServer, maxHeaderSize } from '../runtime/node-http.ts'
 import type { EntryOf, ListenerEntry } from '../network/listen.ts'
 import { refuseRequest, refuseUnreadable } from './unreadable-request.ts'
+import { RequestOrder } from './request-order.ts'
 import { watchUnusedConnections } from './unused-connections.ts'
 
 interface ListenerOptions extends Pick<
@@ -20,9 +21,12 @@ interface ListenerOptions extends Pick<
 /** Node.js checks its connections periodically; its default of 30 seconds would double the timeout. */
 const LONGEST_LOOK_MS = 1000
 
-/** A server without handlers. Its owner answers `clientError`, `checkExpectation` and requests without a Host field. */
+/**
+ * A server without handlers. Its owner answers `clientError`, `checkExpectation` and requests without a Host field. A client that
+ * ends its side of the connection behind its request may still get the answer.
+ */
 export function createBoundedServer({ headTimeoutMs, ...options }: ListenerOptions): Server {
-  return createServer({
+  const server = createServer({
     ...options,
     headersTimeout: headTimeoutMs,
     connectionsCheckingInterval: Math.max(1, Math.min(LONGEST_LOOK_MS, Math.floor(headTimeoutMs / 4))),
@@ -31,15 +35,20 @@ export function createBoundedServer({ headTimeoutMs, ...options }: ListenerOptio
     // Node.js would answer 400 without a body.
     requireHostHeader: false,
   })
+  // Without it Node.js ends its own side as well, while the request is executed.
+  return Object.assign(server, { httpAllowHalfOpen: true })
 }
 
 /** A server whose requests have one Host field and at most the expectation 100-continue, which Node.js answers. */
 export function createHttpListener(options: ListenerOptions, serve: RequestListener): Server {
   const server = createBoundedServer(options)
+  const order = new RequestOrder()
   const take: RequestListener = (request, response) => {
     const problem = hostOrExpectProblem(request)
-    if (problem === null) serve(request, response)
-    else refuseRequest(request, response, { code: 'INVALID_INPUT', message: problem })
+    order.take(request, response, () => {
+      if (problem === null) serve(request, response)
+      else refuseRequest(request, response, { code: 'INVALID_INPUT', message: problem })
+    })
   }
   server.on('request', take)
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response))

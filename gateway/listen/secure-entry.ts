@@ -71,6 +71,8 @@ class TlsEntry implements ListenerEntry {
       rejectUnauthorized: true,
       handshakeTimeout,
       noDelay: true,
+      // As the listeners without TLS (gateway/listen/request-order.ts).
+      allowHalfOpen: true,
     })
     this.#passConnections()
     this.#reportEnd(first.value)

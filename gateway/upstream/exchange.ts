@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { PassThrough, type Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
+import { hasLeft } from '../network/client-left.ts'
 import { discardRest } from '../network/discard-body.ts'
 import type { AnswerWatcher } from '../calls/answer.ts'
 import type { ExecutionResult } from '../telemetry/events.ts'
@@ -110,11 +111,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     const { request, response } = this.#options
     response.on('close', this.#onClientClose)
     // The client disconnected while the call was judged: nothing is sent.
-    if (response.destroyed || request.socket.destroyed) {
-      this.#isClientGone = true
-      this.#end('CLIENT_ABORT', new ClientAbort('The client disconnected.'))
-      return
-    }
+    if (response.destroyed || hasLeft(request)) return this.abort()
     this.#send()
   }
 
@@ -134,6 +131,10 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
+    if (hasLeft(this.#options.request)) {
+      this.#isClientGone = true
+      this.#options.response.destroy()
+    }
     if (this.#isClientGone) return controller.abort(new ClientAbort('The client disconnected.'))
     const allowed = this.#options.maySend()
     if (allowed === true) {

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startTestGateway } from '../fakes/gateway.ts'
 import { petContract } from '../fakes/http-upstream.ts'
 import { listening } from '../fakes/listening.ts'
 import { openSocket } from '../fakes/raw-http.ts'
@@ -208,3 +209,25 @@ for (const [what, [fields, body]] of Object.entries(BODIES))
     )
     assert.equal((await fetch(`${url}/quick`)).status, 200)
   })
+
+const UPGRADES: Readonly<Record<string, string>> = {
+  'with a body': 'Upgrade: websocket\r\nContent-Length: 3\r\n\r\nabc',
+  'with a body in chunks': `Upgrade: websocket\r\n${CHUNKED}\r\n\r\n${chunk('abc')}0\r\n\r\n`,
+  'to HTTP/2': 'Upgrade: h2c\r\nContent-Length: 0\r\n\r\n',
+  'to one of two': 'Upgrade: websocket, mine\r\nContent-Length: 0\r\n\r\n',
+}
+
+for (const [what, rest] of Object.entries(UPGRADES))
+  for (const listener of ['proxy', 'api'] as const)
+    test(`no body of a request behind an upgrade ${what} that is answered as a plain request is read as a request: ${listener}`, async (t) => {
+      const gateway = listener === 'api' ? await startTestGateway(t) : null
+      const { url, seen } = gateway === null ? await scene(t) : { url: gateway.addresses.api, seen: [] }
+      const second = `POST /quick HTTP/1.1\r\nHost: a\r\nContent-Length: ${HIDDEN.length}\r\n\r\n`
+      const one = client(t, url)
+      one.write(`POST /deny HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n${rest}${second}`)
+      await sleep(100)
+      one.write(HIDDEN)
+      await until(() => one.isClosed(), 'the connection ends')
+      assert.equal(one.received().split('HTTP/1.1 4').length, 2, one.received())
+      assert.deepEqual(seen, [])
+    })
