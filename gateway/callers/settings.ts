@@ -34,7 +34,11 @@ export const Provider = Type.Object(
       default: ['openid', 'profile', 'email'],
       description: 'Requested scopes.',
     }),
-    groups_claim: Type.String({ default: 'groups', description: 'Claim that lists the groups of the person.' }),
+    groups_claim: Type.String({
+      minLength: 1,
+      default: 'groups',
+      description: 'Claim that lists the groups of the person.',
+    }),
     roles: Type.Array(
       Type.Object(
         {
@@ -45,7 +49,7 @@ export const Provider = Type.Object(
       ),
       { minItems: 1, description: 'Roles by group; the one with most rights counts. A person without one is refused.' },
     ),
-    tenant: Type.String({ default: 'local', description: 'Tenant of the people of this provider.' }),
+    tenant: Type.String({ minLength: 1, default: 'local', description: 'Tenant of the people of this provider.' }),
     session: period(3600, 'Time until the provider is asked again', 60),
   },
   { additionalProperties: false },

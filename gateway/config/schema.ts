@@ -35,6 +35,7 @@ import { EgressSettings } from '../upstream/settings.ts'
 export const Config = Type.Object(
   {
     data_dir: Type.String({
+      minLength: 1,
       default: '.preflight',
       description: 'Directory of the ledger, the receipt key and the event spool; relative to the working directory.',
     }),

@@ -10,7 +10,7 @@ export const DiffSettings = strict(
       description: 'Hosts that /api/diff may fetch documents from.',
     }),
     repository: Type.Optional(
-      Type.String({ description: 'Git working directory or bare repository for <ref>:<path>.' }),
+      Type.String({ minLength: 1, description: 'Git working directory or bare repository for <ref>:<path>.' }),
     ),
     findings: integer(5000, 'Findings in one answer; the rest is counted'),
   },

@@ -20,7 +20,7 @@ export const SignerSettings = strict(
       }),
     ),
     header: Type.Optional(
-      Type.String({ description: 'One more request header, "Name: value", e.g. for authentication.' }),
+      Type.String({ minLength: 1, description: 'One more request header, "Name: value", e.g. for authentication.' }),
     ),
     timeout: seconds(2, 'One signature', 0.01),
   },

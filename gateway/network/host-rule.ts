@@ -36,6 +36,9 @@ export function readHostRule(text: string): RuleReading {
   if (hostText.includes('*')) return fail('* stands only before a dot and a name, as in *.example.com')
   const host = canonicalHost(hostText.startsWith('[') ? hostText : domainToASCII(hostText) || hostText)
   if (!host.ok) return host
+  // Octal, hexadecimal or short: readers differ in the address that it means.
+  if (isIP(host.host) === 4 && isIP(hostText) !== 4 && !hostText.startsWith('['))
+    return fail(`"${hostText}" is no plain address; it may mean ${host.host}`)
   const bits = isIP(host.host) === 4 ? 32 : 128
   return isIP(host.host) === 0
     ? { ok: true, rule: { kind: 'host', host: host.host, port } }

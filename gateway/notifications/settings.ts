@@ -19,7 +19,7 @@ const ROUTING = {
   groups: listed('Only requests that one of these groups of approvers may grant.'),
   routes: listed('Only events of these routes.'),
   environments: listed('Only events of these environments.'),
-  tenants: Type.Array(Type.String(), { default: ['local'], description: 'Events of these tenants.' }),
+  tenants: Type.Array(Type.String({ minLength: 1 }), { default: ['local'], description: 'Events of these tenants.' }),
   min_risk: integer(0, 'Only requests with at least this risk score', 0),
 } as const
 const closed = { additionalProperties: false }

@@ -6,6 +6,7 @@ import type { LimitsConfig } from '../settings/limits.ts'
 import { PLATFORMS, type PlatformId } from './platform.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkFile, checkRsaKey } from '../tls/certificate-checks.ts'
+import { globMistakes, REPOSITORY_PATHS } from './name-globs.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 import { mistakeAt } from '../settings/mistake-collector.ts'
 
@@ -110,6 +111,7 @@ export const ScmSettings = strict(
     contracts: strict(
       {
         types: Type.Array(Type.Enum(ARTIFACT_TYPES), {
+          minItems: 1,
           default: [...ARTIFACT_TYPES],
           description: 'Types of contracts that count.',
         }),
@@ -168,6 +170,7 @@ export function checkScm({ scm, store }: CheckedConfig): readonly LocatedMistake
     ...Object.entries({ github, gitlab, bitbucket }).flatMap(([name, { webhook }]) =>
       webhook === undefined ? [] : checkWebhook(`/scm/${name}/webhook`, webhook.secret_file, scm, store),
     ),
+    ...globMistakes(contracts.globs, '/scm/contracts/globs', REPOSITORY_PATHS),
     ...(contracts.globs.some((glob) => !glob.startsWith('!'))
       ? []
       : [

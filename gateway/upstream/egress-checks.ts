@@ -21,16 +21,24 @@ export function checkEgressLists({ egress }: EgressConfig): readonly LocatedMist
 export function checkRouteHosts({ routes }: { readonly routes: readonly Route[] }): readonly LocatedMistake[] {
   return routes.flatMap(({ match: { host } }, index) => {
     if (host === undefined) return []
-    const read = canonicalHost(host.startsWith('*.') ? host.slice(2) : isIP(host) === 6 ? `[${host}]` : host)
-    return read.ok
+    const isSuffix = host.startsWith('*.')
+    const name = isSuffix ? host.slice(2) : host
+    const read = canonicalHost(isIP(name) === 6 ? `[${name}]` : name)
+    const pointer = `/routes/${index}/match/host`
+    if (!read.ok)
+      return [
+        mistakeAt(
+          pointer,
+          read.problem,
+          'write a host without port, or *.SUFFIX; internationalised names in their ASCII form',
+        ),
+      ]
+    if (isSuffix && isIP(read.host) !== 0)
+      return [mistakeAt(pointer, `"${host}" names no host: nothing is below an address`, `write ${read.host}`)]
+    // Requests are compared by the usual form of an address.
+    return name.replace(/^\[|\]$/g, '').toLowerCase() === read.host
       ? []
-      : [
-          mistakeAt(
-            `/routes/${index}/match/host`,
-            read.problem,
-            'write a host without port, or *.SUFFIX; internationalised names in their ASCII form',
-          ),
-        ]
+      : [mistakeAt(pointer, `"${host}" is an unusual form of an address`, `write ${read.host}`)]
   })
 }
 

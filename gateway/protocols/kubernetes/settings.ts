@@ -36,7 +36,20 @@ export type KubernetesSection = Static<typeof KubernetesSection>
 const sections = { kubernetes: KubernetesSection }
 export type KubernetesRoute = RouteWith<typeof sections>
 
-export const kubernetesSettings = { sections, mistakes: unknownNames } satisfies ProtocolSettings<typeof sections>
+export const kubernetesSettings = {
+  sections,
+  mistakes: unknownNames,
+  warnings: ({ kubernetes }, pointer) =>
+    kubernetes.receipts.length > 0
+      ? []
+      : [
+          mistakeAt(
+            `${pointer}/kubernetes/receipts`,
+            'no object needs a receipt, so all are written unjudged but for contracts',
+            'leave it out for the default',
+          ),
+        ],
+} satisfies ProtocolSettings<typeof sections>
 
 function unknownNames({ kubernetes }: KubernetesRoute, pointer: string): readonly LocatedMistake[] {
   return (['receipts', 'contracts'] as const).flatMap((list) =>

@@ -3,6 +3,7 @@ import { mistakeAt } from '../../settings/mistake-collector.ts'
 import type { ProtocolSettings, RouteWith } from '../common/protocol-settings.ts'
 import type { Static } from 'typebox'
 import { Type } from '../../../engine/base.ts'
+import { BRANCHES, globMistakes, TAGS, WORKFLOWS } from '../../scm/name-globs.ts'
 import { strict } from '../../settings/fields.ts'
 
 const ScmSection = strict(
@@ -61,8 +62,13 @@ export type ScmRoute = RouteWith<typeof sections>
 export const scmRouteSettings = {
   sections,
   takesEncodedSlashes: true,
-  warnings: ({ scm }, pointer) =>
-    scm.push === 'pass'
+  mistakes: ({ scm }, pointer) => [
+    ...globMistakes(scm.protected_branches, `${pointer}/scm/protected_branches`, BRANCHES),
+    ...globMistakes(scm.protected_tags, `${pointer}/scm/protected_tags`, TAGS),
+    ...globMistakes(scm.workflows, `${pointer}/scm/workflows`, WORKFLOWS),
+  ],
+  warnings: ({ scm }, pointer) => [
+    ...(scm.push === 'pass'
       ? [
           mistakeAt(
             `${pointer}/scm/push`,
@@ -70,5 +76,15 @@ export const scmRouteSettings = {
             'deny is the default',
           ),
         ]
-      : [],
+      : []),
+    ...(['protected_branches', 'protected_tags'] as const)
+      .filter((list) => scm[list].length === 0)
+      .map((list) =>
+        mistakeAt(
+          `${pointer}/scm/${list}`,
+          `no ${list === 'protected_branches' ? 'branch' : 'tag'} is protected, so direct writes to all of them pass unjudged`,
+          'leave it out for the default',
+        ),
+      ),
+  ],
 } satisfies ProtocolSettings<typeof sections>

@@ -27,7 +27,10 @@ const SyslogSink = Type.Object(
       description: 'HOST:PORT of a syslog receiver over TLS (RFC 5424, RFC 5425).',
     }),
     ca: Type.Optional(
-      Type.String({ description: 'PEM file of the authorities to trust; default: those that Node.js carries.' }),
+      Type.String({
+        minLength: 1,
+        description: 'PEM file of the authorities to trust; default: those that Node.js carries.',
+      }),
     ),
     facility: Type.Integer({ default: 13, minimum: 0, maximum: 23, description: 'Syslog facility; 13 is log audit.' }),
     ...DELIVERY,

@@ -30,7 +30,7 @@ export const HttpSink = Type.Object(
     }),
     ...DELIVERY,
     header: Type.Optional(
-      Type.String({ description: 'One more request header, "Name: value", e.g. for authentication.' }),
+      Type.String({ minLength: 1, description: 'One more request header, "Name: value", e.g. for authentication.' }),
     ),
   },
   { additionalProperties: false },
