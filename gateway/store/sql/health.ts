@@ -1,5 +1,4 @@
 /** The state of the database itself: whether it can be written now, its backup, and the bytes that its rows use. */
-import { existsSync } from 'node:fs'
 import { text, integer } from './columns.ts'
 import { read, statement, type Operations, type Sql } from './operation.ts'
 
@@ -13,7 +12,6 @@ export const health: Operations<Health> = {
     await sql.run(
       'INSERT INTO probes (id, count) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET count = probes.count + 1',
     )
-    if (sql.dialect === 'sqlite') await requireFile(sql)
   }),
 
   // Outside a transaction: SQLite copies within one of its own.
@@ -21,13 +19,6 @@ export const health: Operations<Health> = {
     if (sql.dialect !== 'sqlite') throw new Error('back up PostgreSQL with its own tools, for example pg_dump')
     await sql.run('VACUUM INTO ?', file)
   }),
-}
-
-/** The file must still be there: SQLite goes on writing to an unlinked one. */
-async function requireFile(sql: Sql): Promise<void> {
-  const row = await sql.get("SELECT file FROM pragma_database_list WHERE name = 'main'")
-  const file = row === undefined ? '' : text(row, 'file')
-  if (!existsSync(file)) throw new Error(`${file} is gone; restart the gateway to make a new ledger`)
 }
 
 /**

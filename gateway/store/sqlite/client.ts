@@ -23,7 +23,7 @@ export interface Failure {
 }
 
 export type WriterReply<Payload> =
-  | { readonly type: 'opened' }
+  | { readonly type: 'opened'; readonly ledger: string | null }
   | { readonly type: 'closed' }
   /** `isDurable`: something was written, and it is on the disk. */
   | { readonly type: 'answer'; readonly id: number; readonly value: Payload; readonly isDurable?: boolean }
@@ -49,6 +49,8 @@ export interface StoreFiles {
   readonly file: string
   /** Locks of a gateway that serves (serving-lock.ts); none for the command line. */
   readonly locks: readonly string[]
+  /** Device and number of the file that an earlier thread opened. */
+  readonly ledger?: string | null
 }
 
 /** A thread that died is not started again before this many milliseconds: a broken disk must not spin. */
@@ -72,6 +74,7 @@ class ThreadClient implements Client {
   #lastId = 0
   #diedAt = Number.NEGATIVE_INFINITY
   #isOpened = false
+  #ledger: StoreFiles['ledger']
   #isClosed = false
   #thread: Worker | null = null
 
@@ -116,7 +119,8 @@ class ThreadClient implements Client {
   }
 
   #start(): Worker {
-    const workerData = { module: this.#module.href, file: this.#files.file, locks: this.#files.locks }
+    const files: StoreFiles = this.#ledger === undefined ? this.#files : { ...this.#files, ledger: this.#ledger }
+    const workerData = { module: this.#module.href, ...files }
     const worker = new Worker(THREAD, { workerData, name: 'preflight-store' })
     worker.on('message', (reply: WriterReply<unknown>) => this.#take(reply))
     worker.on('error', (error) => this.#onDeath(error instanceof Error ? error : new Error(String(error))))
@@ -125,7 +129,8 @@ class ThreadClient implements Client {
   }
 
   #take(reply: WriterReply<unknown>): void {
-    if (reply.type === 'answer') {
+    if (reply.type === 'opened') this.#ledger ??= reply.ledger
+    else if (reply.type === 'answer') {
       if (reply.isDurable === true) this.#events.onWritable?.(true)
       this.#finish(reply.id, true)?.resolve(reply.value)
     } else if (reply.type === 'failure') {

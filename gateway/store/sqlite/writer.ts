@@ -12,6 +12,7 @@ import { OPERATION_BY_NAME } from '../sql/operations.ts'
 import type { NamedOperation } from '../sql/operation.ts'
 import { primaryCode } from './opening-fault.ts'
 import { messageOf } from '../../errors/startup-error.ts'
+import { openedFiles, requireLedger, requireOpened, type OpenedFiles } from './opened-files.ts'
 import { holdServingLock } from './serving-lock.ts'
 
 /** Maximum number of calls in one transaction: limits how long the first of them waits. */
@@ -20,20 +21,28 @@ const GROUP_LIMIT = 1000
 interface Connection {
   readonly database: DatabaseSync
   readonly statements: Statements
+  readonly files: OpenedFiles
 }
 
 if (parentPort === null) throw new Error('the writer runs as a worker thread')
-const { file, locks }: StoreFiles = workerData
-await serveWrites(parentPort, file, locks)
+const { file, locks, ledger }: StoreFiles = workerData
+await serveWrites(parentPort, file, locks, ledger)
 
-async function serveWrites(port: MessagePort, file: string, locks: readonly string[]): Promise<void> {
+/** @param ledger the file that an earlier thread opened; absent: this is the first one */
+async function serveWrites(
+  port: MessagePort,
+  file: string,
+  locks: readonly string[],
+  ledger: StoreFiles['ledger'],
+): Promise<void> {
   const held = locks.map(holdServingLock)
-  let connection: Connection | null = await connectFile(file)
+  let connection: Connection | null = await connectFile(file, ledger)
+  const first = connection.files.ledger
   const reply = (message: WriterReply<unknown>): void => port.postMessage(message)
 
   const process = async (calls: readonly WriterCall<never>[]): Promise<void> => {
     try {
-      connection ??= await connectFile(file)
+      connection ??= await connectFile(file, first)
     } catch (error) {
       for (const { id } of calls) reply({ type: 'failure', id, failure: writerFailure(error) })
       return
@@ -60,7 +69,7 @@ async function serveWrites(port: MessagePort, file: string, locks: readonly stri
     running = running.then(() => obey(orders))
   })
   releaseFreeMemory()
-  reply({ type: 'opened' })
+  reply({ type: 'opened', ledger: first })
 
   async function obey(orders: readonly Order<never>[]): Promise<void> {
     await process(orders.flatMap((order) => (order.type === 'call' ? [order.call] : [])))
@@ -72,9 +81,10 @@ async function serveWrites(port: MessagePort, file: string, locks: readonly stri
   }
 }
 
-async function connectFile(file: string): Promise<Connection> {
+async function connectFile(file: string, ledger: StoreFiles['ledger']): Promise<Connection> {
+  if (ledger !== undefined) requireLedger(file, ledger)
   const database = await openConnection(file)
-  return { database, statements: createStatements(database, ownChain(database)) }
+  return { database, statements: createStatements(database, ownChain(database)), files: openedFiles(file) }
 }
 
 function waiting(port: MessagePort): readonly Order<never>[] {
@@ -113,7 +123,7 @@ async function runRead({ database, statements }: Connection, call: WriterCall<ne
 
 /** All calls succeed or fail together on disk errors; a call that violates a constraint fails alone. */
 async function commitGroup(
-  { database, statements }: Connection,
+  { database, statements, files }: Connection,
   calls: readonly WriterCall<never>[],
   isRetry = false,
 ): Promise<{ readonly replies: readonly WriterReply<unknown>[]; readonly isSound: boolean }> {
@@ -122,6 +132,9 @@ async function commitGroup(
     const replies: WriterReply<unknown>[] = []
     for (const call of calls) replies.push(await writeOne(database, statements, call))
     database.exec('COMMIT')
+    const moved = movedFailure(files)
+    if (moved !== null)
+      return { replies: calls.map(({ id }) => ({ type: 'failure', id, failure: moved })), isSound: true }
     // Whoever removes rows is short of room: the log of the removal must not take more than a portion of it.
     if (calls.some(({ name }) => name === REMOVAL)) restartLog(database)
     return { replies, isSound: true }
@@ -129,11 +142,21 @@ async function commitGroup(
     const failure = writerFailure(error)
     const isRolledBack = rollBack(database)
     if (isRolledBack && !isRetry && primaryCode(error) === SQLITE_FULL && restartLog(database))
-      return commitGroup({ database, statements }, calls, true)
+      return commitGroup({ database, statements, files }, calls, true)
     return {
       replies: calls.map(({ id }) => ({ type: 'failure', id, failure })),
       isSound: isRolledBack && !isConnectionSuspect(error),
     }
+  }
+}
+
+/** The connection stays: it has all rows, also when its files are put back. */
+function movedFailure(files: OpenedFiles): Failure | null {
+  try {
+    requireOpened(files)
+    return null
+  } catch (error) {
+    return writerFailure(error)
   }
 }
 
