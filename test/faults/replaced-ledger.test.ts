@@ -1,5 +1,5 @@
 /**
- * The files of the ledger are removed or replaced while the gateway runs: nothing that is written to them counts, no older copy is
+ * The files of the ledger are removed or replaced while the gateway runs. Nothing that is written to them counts, no older copy is
  * served, and no new ledger is made. The rows are there again when the files are put back.
  */
 import assert from 'node:assert/strict'
