@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isLoopback, isWildcard, parseAddress, type Address } from '../network/listen-address.ts'
 import { certificateWarnings, checkCertificateFiles } from '../tls/certificate-checks.ts'
 import { checkContractFiles, checkContractOrigins, checkContractSources } from '../documents/contract-checks.ts'
+import { checkRoutePaths } from '../routing/path-checks.ts'
 import { checkEgressLists, checkReservedName, checkRouteHosts } from '../upstream/egress-checks.ts'
 import { mistakeAt } from '../settings/mistake-collector.ts'
 import { checkProtocols, protocolWarnings } from './protocol-checks.ts'
@@ -46,6 +47,7 @@ const CHECKS: readonly ConfigCheck[] = [
   checkRepository,
   checkEgressLists,
   checkRouteHosts,
+  checkRoutePaths,
   checkReservedName,
   checkCertificateFiles,
   checkPrograms,

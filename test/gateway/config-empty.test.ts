@@ -95,6 +95,9 @@ const kubernetes = (section: object) => ({
   ],
 })
 const onHost = (host: string) => ({ routes: [{ name: 'h', match: { host }, protocol: 'mcp' }] })
+const onPath = (path: string) => ({
+  routes: [{ name: 'p', match: { path }, upstream: 'https://a.example', protocol: 'mcp' }],
+})
 const egress = (list: string, entry: string) => ({ egress: { [list]: [entry] } })
 
 const REFUSED: readonly (readonly [value: object, why: RegExp])[] = [
@@ -118,6 +121,26 @@ const REFUSED: readonly (readonly [value: object, why: RegExp])[] = [
   ...['', 'a.example.', 'a.example:443', '127.1', '010.0.0.1', '[0::1]', '0::1', '[::ffff:1.2.3.4]', '*.1.2.3.4'].map(
     (host) => [onHost(host), /match\.host/] as const,
   ),
+  ...[
+    '',
+    '/api/*',
+    '/api/**',
+    '/api*',
+    '/a/*/b',
+    '/a/{id}',
+    '/{id}/b',
+    '/a?b',
+    '/a#b',
+    '/ä',
+    '/a b',
+    ' /a',
+    '/a ',
+    '/a\\b',
+    '/a%',
+  ].map((path) => [onPath(path), /match\.path/] as const),
+  ...['/a/../b', '/a/.', '//a', '/%61', '/a%2D', '/%7euser', '/a%2e%2e/b', '/a%00'].map(
+    (path) => [onPath(path), /match\.path/] as const,
+  ),
   ...(['allow', 'deny', 'tunnel'] as const).flatMap((list) =>
     ['', '*', '*.', 'a.example.', '010.0.0.1', '127.1', '0x7f.0.0.1', '2130706433', '１.2.3.4', 'fe80::1%eth0'].map(
       (entry) => [egress(list, entry), /egress/] as const,
@@ -139,6 +162,9 @@ for (const value of WARNED)
   test(`warned of: ${JSON.stringify(value)}`, () => assert.notEqual(loaded(value).warnings, ''))
 
 const ACCEPTED = [
+  ...['/', '/a', '/a/', '/v1/things:batch', '/caf%C3%A9', '/a%20b', '/a%2Fb', '/a;b', '/~user', '/a*b', '/a.b'].map(
+    onPath,
+  ),
   github({ protected_branches: ['main', 'release/**', '*', '{a,b}', 'heads/x', '[m]ain'], protected_tags: ['v*'] }),
   github({ workflows: ['deploy.yml', 'Deploy.YAML', '12345', 'deploy*', '*', '{a,b}.yml'] }),
   { scm: { contracts: { globs: ['api/**/*.yaml', 'openapi.json', '.github/*.yml', '!vendor/**'] } } },
