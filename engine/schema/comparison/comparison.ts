@@ -43,7 +43,7 @@ interface OpenPair {
   after: ResolvedSchema
   deltas: (SchemaDelta | DeltaSeries)[]
   edges: SchemaEdge[]
-  /** The first of those that lead here: a pair that is written in place has no other. */
+  /** The first of those that lead here: a pair that is written in place has no other, unless it leads back to itself. */
   parent: OpenPair | null
   otherParents: OpenPair[]
   /** Those that have it as a part by `allOf`. */
@@ -67,8 +67,8 @@ export class SchemaComparison {
   #rewritten: ReadonlySet<SchemaPair> | null = null
   #examined = 0
   #prover: InclusionProver | null = null
-  /** The pair at hand. Its reports are made with functions that all pairs share. */
-  #pair: OpenPair | null = null
+  /** The pairs that are being examined, each within the one before. Reports are made of the last one. */
+  readonly #open: OpenPair[] = []
   readonly #context: ComparisonContext
   /** Changes that came in series. */
   #held = 0
@@ -180,10 +180,9 @@ export class SchemaComparison {
   }
 
   #within(pair: OpenPair, compare: () => void): void {
-    const holder = this.#pair
-    this.#pair = pair
+    this.#open.push(pair)
     compare()
-    this.#pair = holder
+    this.#open.pop()
   }
 
   #select(parent: OpenPair, before: ResolvedSchema, after: ResolvedSchema): void {
@@ -204,8 +203,9 @@ export class SchemaComparison {
   }
 
   get #atHand(): OpenPair {
-    if (this.#pair === null) throw new Error('no pair is examined')
-    return this.#pair
+    const pair = this.#open.at(-1)
+    if (pair === undefined) throw new Error('no pair is examined')
+    return pair
   }
 
   /** A change that is one object is worked out once for all places that it reaches, so that a flood alone is not held. */
@@ -241,6 +241,12 @@ export class SchemaComparison {
     const differing = differingGroups(before.value, after.value)
     if (differing === 0) {
       this.#examined += 1
+      return
+    }
+    // A schema that takes the place of its reference holds what leads to it.
+    const open = this.#open.find((one) => one.before.value === before.value && one.after.value === after.value)
+    if (open !== undefined) {
+      this.#link(parent, open, steps, isRequired)
       return
     }
     const pair = newPair(before, after)
