@@ -82,7 +82,6 @@ const TABLES: { readonly silent: Reasons; readonly harmless: Reasons } = {
     'schema.default': 'No value is refused for it (JSON Schema 2020-12 Validation §9.2).',
     'schema.deprecated': 'Values are still taken and given.',
     'schema.readOnly': 'Of an optional property: no value is refused for it.',
-    'schema.writeOnly': 'Of an optional property: readers do without it.',
   },
 }
 
