@@ -1,4 +1,5 @@
 /** Checks that a schema cannot express: members that contradict each other, missing files, addresses that cannot work. */
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { isLoopback, isWildcard, parseAddress, type Address } from '../network/listen-address.ts'
 import { certificateWarnings, checkCertificateFiles } from '../tls/certificate-checks.ts'
@@ -195,11 +196,23 @@ function checkUrls(config: Config): readonly LocatedMistake[] {
     ['/public_url', config.public_url],
     ...config.routes.map(({ upstream }, index) => [`/routes/${index}/upstream`, upstream] as const),
   ]
-  return urls.flatMap(([pointer, url]) =>
-    url === undefined || URL.canParse(url)
-      ? []
-      : [mistakeAt(pointer, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')],
-  )
+  return urls.flatMap(([pointer, url]) => {
+    const found = url === undefined ? null : urlProblem(url)
+    return found === null ? [] : [mistakeAt(pointer, found.problem, found.fix)]
+  })
+}
+
+/** What of a URL would silently be left out, or read as another one. */
+function urlProblem(text: string): { readonly problem: string; readonly fix: string } | null {
+  if (!URL.canParse(text)) return { problem: 'it is not a URL', fix: 'write http(s)://HOST[:PORT][/PATH]' }
+  const { username, password, hash, port, hostname } = new URL(text)
+  if (username !== '' || password !== '')
+    return { problem: 'credentials in a URL are not sent', fix: 'leave them out: each caller sends its own' }
+  if (hash !== '') return { problem: 'the fragment of a URL is not sent', fix: 'leave out what begins with #' }
+  if (port === '0') return { problem: 'nothing can be reached at port 0', fix: 'write the port of the server' }
+  return isIP(hostname) === 4 && !text.includes(hostname)
+    ? { problem: 'its host is an unusual form of an address', fix: `write ${hostname}` }
+    : null
 }
 
 function checkRouteNames({ routes }: Config): readonly LocatedMistake[] {

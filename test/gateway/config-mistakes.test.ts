@@ -273,6 +273,8 @@ test('no mistake repeats the password of a URL, wherever it stands', () => {
     { store: { url: secret } },
     { egress: { allow: [secret] } },
     { tier: secret },
+    { routes: [{ ...route, upstream: secret }] },
+    { public_url: secret },
     { routes: [{ ...route, match: { host: secret } }] },
     { routes: [{ ...route, contract: { origins: [secret] } }] },
     { routes: [{ ...route, contract: { current: secret } }] },
@@ -283,6 +285,29 @@ test('no mistake repeats the password of a URL, wherever it stands', () => {
     assert.notEqual(mistakes, '', JSON.stringify(row))
     assert.doesNotMatch(mistakes, /hunter2/)
   }
+})
+
+test('what a URL would lose, or be read as, is a mistake', () => {
+  const rows: readonly (readonly [url: string, expected: RegExp | null])[] = [
+    ['http://user@a.example', /credentials in a URL are not sent/],
+    ['http://:word@a.example', /credentials in a URL are not sent/],
+    ['http://a.example/x#part', /the fragment of a URL is not sent/],
+    ['http://a.example:0', /nothing can be reached at port 0/],
+    ['http://010.0.0.1', /its host is an unusual form of an address.*: write 8\.0\.0\.1/],
+    ['http://0x7f.1:80', /: write 127\.0\.0\.1/],
+    ['http://127.1/x', /: write 127\.0\.0\.1/],
+    ['http://2130706433', /: write 127\.0\.0\.1/],
+    ['http://', /it is not a URL/],
+    ['http://127.0.0.1:9/x?a=1', null],
+    ['https://[::1]:9', null],
+    ['https://ä.example/x/', null],
+  ]
+  for (const [url, expected] of rows)
+    for (const value of [{ public_url: url }, { routes: [{ ...ROUTE, upstream: url }] }]) {
+      const mistakes = mistakesOf(value)
+      if (expected === null) assert.equal(mistakes, '', url)
+      else assert.match(mistakes, expected, url)
+    }
 })
 
 const ROUTE = { name: 'a', match: { path: '/' }, upstream: 'https://a.example', protocol: 'mcp' }
