@@ -138,9 +138,7 @@ const REFUSED: readonly (readonly [value: object, why: RegExp])[] = [
     '/a\\b',
     '/a%',
   ].map((path) => [onPath(path), /match\.path/] as const),
-  ...['/a/../b', '/a/.', '//a', '/%61', '/a%2D', '/%7euser', '/a%2e%2e/b', '/a%00'].map(
-    (path) => [onPath(path), /match\.path/] as const,
-  ),
+  ...['/a/../b', '/a/.', '//a', '/a%00'].map((path) => [onPath(path), /match\.path/] as const),
   ...(['allow', 'deny', 'tunnel'] as const).flatMap((list) =>
     ['', '*', '*.', 'a.example.', '010.0.0.1', '127.1', '0x7f.0.0.1', '2130706433', '１.2.3.4', 'fe80::1%eth0'].map(
       (entry) => [egress(list, entry), /egress/] as const,
@@ -162,9 +160,22 @@ for (const value of WARNED)
   test(`warned of: ${JSON.stringify(value)}`, () => assert.notEqual(loaded(value).warnings, ''))
 
 const ACCEPTED = [
-  ...['/', '/a', '/a/', '/v1/things:batch', '/caf%C3%A9', '/a%20b', '/a%2Fb', '/a;b', '/~user', '/a*b', '/a.b'].map(
-    onPath,
-  ),
+  ...[
+    '/',
+    '/a',
+    '/a/',
+    '/%61',
+    '/a%2D',
+    '/%7euser',
+    '/v1/things:batch',
+    '/caf%C3%A9',
+    '/a%20b',
+    '/a%2Fb',
+    '/a;b',
+    '/~user',
+    '/a*b',
+    '/a.b',
+  ].map(onPath),
   github({ protected_branches: ['main', 'release/**', '*', '{a,b}', 'heads/x', '[m]ain'], protected_tags: ['v*'] }),
   github({ workflows: ['deploy.yml', 'Deploy.YAML', '12345', 'deploy*', '*', '{a,b}.yml'] }),
   { scm: { contracts: { globs: ['api/**/*.yaml', 'openapi.json', '.github/*.yml', '!vendor/**'] } } },
