@@ -12,7 +12,7 @@ import { Likeness } from './likeness.ts'
 import { met, unmet } from './atoms.ts'
 import { decidingMembers, newAlternatives, pairedAlternatives } from './members.ts'
 import type { Convention } from './mentions.ts'
-import { constraintsWithin, type Constraint, type SchemaNode } from './model.ts'
+import { constraintsWithin, type SchemaNode } from './model.ts'
 import { SchemaNodes, type Numbering, type Overlap, type Usage } from './nodes.ts'
 import { PairMap } from './pair-map.ts'
 import { Sameness } from './sameness.ts'
@@ -326,8 +326,6 @@ function searchInclusion(sub: SchemaNode, other: SchemaNode, search: Search): In
   return answer.kind === 'unsat' ? { kind: 'included' } : { kind: 'refuted', value: answer.value }
 }
 
-const ANY_TEXT: Constraint = { kind: 'types', types: new Set(['string']) }
-
 function isTextIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof): boolean {
   const known = proof.includedTexts.get(sub, other)
   if (known !== undefined) return known
@@ -335,9 +333,7 @@ function isTextIncluded(sub: SchemaNode, other: SchemaNode, proof: Proof): boole
   const isIncluded =
     texts !== null &&
     searchInclusion(texts.sub, texts.super, proof.search).kind === 'included' &&
-    (proof.search.ask([met(sub), met(proof.sub.oneOfValues([null])), unmet(other)], STEPS).kind === 'unsat' ||
-      // Whatever text null is written as, it is one of these.
-      proof.search.ask([met(proof.sub.made([ANY_TEXT])), unmet(texts.super)], STEPS).kind === 'unsat')
+    proof.search.ask([met(sub), met(proof.sub.oneOfValues([null])), unmet(other)], STEPS).kind === 'unsat'
   proof.includedTexts.set(sub, other, isIncluded)
   return isIncluded
 }

@@ -147,9 +147,8 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
   ...boundPairs(OBJECT, 'minProperties'),
   ...boundPairs(contains, 'maxContains'),
   ...boundPairs(contains, 'minContains'),
-  // Of a text, null is one more: in a parameter that is no change.
-  'nullable became': [{ type: 'integer' }, { type: ['integer', 'null'] }],
-  'nullable ceased': [{ type: ['integer', 'null'] }, { type: 'integer' }],
+  'nullable became': [STRING, { type: ['string', 'null'] }],
+  'nullable ceased': [{ type: ['string', 'null'] }, STRING],
   'listOfTypes widened': [STRING, { oneOf: [STRING, { type: 'integer' }] }],
   'listOfTypes narrowed': [{ oneOf: [STRING, { type: 'integer' }] }, STRING],
   'contentEncoding changed': [

@@ -67,13 +67,6 @@ const ROWS: readonly Row[] = [
   // How null is written is not known.
   [{ type: ['integer', 'null'], enum: [1, null] }, { ...TEXT, enum: ['1', '', 'null'] }, false, false],
   [{ type: ['integer', 'null'], enum: [1, null] }, { type: ['string', 'null'], enum: ['1', null] }, true, true],
-  // Whatever it is written as, it is a text.
-  [{ type: ['string', 'null'] }, TEXT, true, true],
-  [{ anyOf: [TEXT, { type: 'null' }] }, TEXT, true, true],
-  [{ type: ['integer', 'null'] }, TEXT, true, false],
-  [{ type: ['string', 'null'] }, { ...TEXT, minLength: 1 }, false, true],
-  [{ type: ['string', 'null'], maxLength: 9 }, { ...TEXT, maxLength: 9 }, false, true],
-  [{ type: ['integer', 'null'] }, INTEGER, false, true],
   [TEXT, INTEGER, false, true],
   [BOOLEAN, INTEGER, false, false],
 ]
