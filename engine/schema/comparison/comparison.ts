@@ -244,7 +244,9 @@ export class SchemaComparison {
       return
     }
     // A schema that takes the place of its reference holds what leads to it.
-    const open = this.#open.find((one) => one.before.value === before.value && one.after.value === after.value)
+    const open = this.#open.find(
+      (one) => !one.isSelection && one.before.value === before.value && one.after.value === after.value,
+    )
     if (open !== undefined) {
       this.#link(parent, open, steps, isRequired)
       return
