@@ -78,11 +78,17 @@ const PATHS = ['/pass', '/deny', '/read', '/pets']
 /** When the client ends its side, in milliseconds after its request; null: with it. */
 const DELAYS = [null, 0, 30]
 
+/** An upstream, and the proxy before it. */
+async function startBetween(t: TestContext) {
+  const upstream = await startUpstream(t)
+  const proxy = await startProxy({ routes: ROUTES.map((route) => ({ ...route, upstream: upstream.origin })) })
+  t.after(() => proxy.close())
+  return { upstream, proxy }
+}
+
 for (const [what, form] of Object.entries(FORMS))
   test(`${what} and the end of its client: answered or not executed`, async (t) => {
-    const upstream = await startUpstream(t)
-    const proxy = await startProxy({ routes: ROUTES.map((route) => ({ ...route, upstream: upstream.origin })) })
-    t.after(() => proxy.close())
+    const { upstream, proxy } = await startBetween(t)
     await Promise.all(
       PATHS.flatMap((path) =>
         DELAYS.map(async (delay) => {
@@ -103,9 +109,7 @@ for (const [what, form] of Object.entries(FORMS))
   })
 
 test('a call that is sent ends soon after its client has ended its side', async (t) => {
-  const upstream = await startUpstream(t)
-  const proxy = await startProxy({ routes: ROUTES.map((route) => ({ ...route, upstream: upstream.origin })) })
-  t.after(() => proxy.close())
+  const { upstream, proxy } = await startBetween(t)
   const socket = openSocket(proxy.url)
   socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => upstream.slow.length === 1, 'the call is sent')
@@ -115,9 +119,7 @@ test('a call that is sent ends soon after its client has ended its side', async 
 })
 
 test('of calls whose client has ended its side, those that wait are not sent', async (t) => {
-  const upstream = await startUpstream(t)
-  const proxy = await startProxy({ routes: ROUTES.map((route) => ({ ...route, upstream: upstream.origin })) })
-  t.after(() => proxy.close())
+  const { upstream, proxy } = await startBetween(t)
   const socket = openSocket(proxy.url)
   socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\nGET /second HTTP/1.1\r\nHost: a\r\n\r\n')
   await until(() => upstream.slow.length === 1, 'the first call is sent')
