@@ -135,11 +135,11 @@ export class AnnouncedChanges implements Changes {
     }
   }
 
-  /** Every announcement until this moment arrived. */
+  /** Every announcement until this moment of `performance.now` arrived. */
   prove(at: number): void {
     this.#isProven = true
     this.#provenAt = at
-    this.#report(true)
+    this.#report(this.#isLive())
   }
 
   /** Announcements do not arrive. */

@@ -49,8 +49,7 @@ export class SimulatedSidecar {
   constructor({ url, access }: SimulatedSettings) {
     const now = Date.now
     const connection = connectToHub(url, { timeout: 5, max_age: 60, ...access }, {}, now)
-    const counted: Pick<HubConnection, 'ask' | 'stream'> = {
-      ask: (...given) => connection.ask(...given),
+    const counted: Pick<HubConnection, 'stream'> = {
       stream: (...given) => {
         this.streams += 1
         return connection.stream(...given)

@@ -74,7 +74,7 @@ const revoked = (id: string): Change => ({ kind: 'receipt_event', key: [id, 'rev
 function follow(t: TestContext, { open, ask }: Pick<FeedScene, 'open' | 'ask'>, bound = 1) {
   const heard: Change[] = []
   const changes = hubChanges({
-    connection: { ask, stream: (_, headers, signal) => open(headers, signal) },
+    connection: { stream: async (_, headers, signal) => ({ body: await open(headers, signal), ask }) },
     bound,
     onLive: () => {},
   })
@@ -131,9 +131,21 @@ suite('the stream of changes', () => {
     }
     const { changes } = follow(t, { ask: scene.ask, open })
     await until(() => changes.lag() !== null, 'a proof is of now')
-    const other = follow(t, { ask: () => Promise.resolve({ epoch: 'other', at: 0 }), open })
+  })
+
+  test('is begun anew while its proofs are too old and only another clock answers', async (t) => {
+    const scene = await startFeed(t)
+    let opened = 0
+    const open: FeedScene['open'] = async (...given) => {
+      opened += 1
+      if (opened === 1) await pause(1500)
+      return scene.open(...given)
+    }
+    const { changes } = follow(t, { ask: () => Promise.resolve({ epoch: 'other', at: 0 }), open })
     await pause(2500)
-    assert.equal(other.changes.lag(), null, 'the clock of another hub counts for nothing')
+    assert.equal(changes.lag(), null, 'the clock of another hub counts for nothing')
+    await until(() => changes.lag() !== null, 'the next stream begins soon')
+    assert.equal(opened, 2)
   })
 
   test('goes on without a gap after it was cut', async (t) => {

@@ -6,6 +6,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { json } from 'node:stream/consumers'
 import { after, before, suite, test, type TestContext } from 'node:test'
 import { createLocalJWKSet, generateKeyPair, jwtVerify, type CryptoKey, type JSONWebKeySet } from 'jose'
 import { contractDigest } from '../../gateway/baselines/baselines.ts'
@@ -174,6 +176,27 @@ suite('a sidecar with a hub', () => {
     }
     assert.equal(asked[0] + asked[1], 64)
     assert.ok(asked.every((count) => count > 0))
+  })
+
+  test('asks the hub of its stream for the clock of the stream, whichever hub the other questions go to', async (t) => {
+    const urls = await Promise.all(
+      ['one', 'two'].map((name) =>
+        listening(
+          t,
+          createServer((_request, response) => void response.end(JSON.stringify(name))),
+        ),
+      ),
+    )
+    for (let sidecar = 0; sidecar < 32; sidecar += 1) {
+      const connection = connectToHub(urls.join(','), { timeout: 20, max_age: 0 }, {}, Date.now)
+      const { body, ask } = await connection.stream('/hub/v1/changes', {}, AbortSignal.timeout(20_000))
+      const name: unknown = await json(Readable.from(body))
+      // Opens another stream, so the first hub that is asked is any of them.
+      const other = await connection.stream('/hub/v1/changes', {}, AbortSignal.timeout(20_000))
+      await json(Readable.from(other.body))
+      assert.equal(await ask('/hub/v1/clock'), name)
+      await connection.close()
+    }
   })
 
   test('goes on with the token that replaces the one that ended', async (t) => {

@@ -19,14 +19,16 @@ export interface HubConnection {
    */
   ask(method: 'GET' | 'POST', path: string, body: object | null, isRepeatable: boolean): Promise<unknown>
   /** A long answer of the first hub that gives one; it ends with the signal. Rejects like `ask`. */
-  stream(
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<AsyncIterable<Uint8Array>>
+  stream(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HubStream>
   /** Milliseconds since the epoch of the last answer; null: there was none. */
   lastAnswerAt(): number | null
   close(): Promise<void>
+}
+
+export interface HubStream {
+  readonly body: AsyncIterable<Uint8Array>
+  /** What the hub at the address of the stream answers to a GET; no other hub is asked. Rejects when it does not answer. */
+  readonly ask: (path: string) => Promise<unknown>
 }
 
 const CONNECTIONS = 16
@@ -97,11 +99,7 @@ class PooledConnection implements HubConnection {
     }
   }
 
-  stream(
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<AsyncIterable<Uint8Array>> {
+  stream(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HubStream> {
     const open = async (pool: UndiciPoolType) => {
       const answer = await pool.request({
         method: 'GET',
@@ -112,7 +110,8 @@ class PooledConnection implements HubConnection {
       })
       if (answer.statusCode === 401) this.#credential.forget()
       if (answer.statusCode !== 200) valueIn(answer.statusCode, await answer.body.text())
-      return answer.body
+      const ask = (asked: string) => this.#askOne(pool, { method: 'GET', path: asked, body: null }, null)
+      return { body: answer.body, ask }
     }
     // A stream ends after minutes: with the next one, sidecars come back to a hub that was restarted.
     return this.#askAny(open, true, this.#anyOne())

@@ -5,7 +5,7 @@
  */
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { AnnouncedChanges, type OnLive, CHANGE_KINDS, type Change, type Changes } from '../changes.ts'
-import type { HubConnection } from './connection.ts'
+import type { HubConnection, HubStream } from './connection.ts'
 
 export interface HubChanges extends Changes {
   /** The period whose changes were all received, as `performance.now()`; null: nothing was proven yet. */
@@ -16,7 +16,7 @@ export interface HubChanges extends Changes {
 }
 
 interface HubChangesOptions {
-  readonly connection: Pick<HubConnection, 'stream' | 'ask'>
+  readonly connection: Pick<HubConnection, 'stream'>
   /** Seconds. */
   readonly bound: number
   readonly onLive: OnLive
@@ -24,6 +24,8 @@ interface HubChangesOptions {
 
 /** Minimum pause between two comparisons of clocks, milliseconds. */
 const COMPARED_EVERY = 200
+/** Milliseconds of proofs that are too old, until the stream is begun anew: behind one address, the clock may be of another hub. */
+const LONGEST_STALE = 3000
 /** After a gap each kind may have changed; those with a state of their own read it again. */
 const AFTER_A_GAP: readonly Change[] = [
   { kind: 'approval', key: [] },
@@ -44,6 +46,8 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
   #offset = 0
   #process = ''
   #comparedAt = Number.NEGATIVE_INFINITY
+  /** When the stream began, or its last proof within the bound arrived. */
+  #timelyAt = Number.NEGATIVE_INFINITY
   #running: Promise<void> = Promise.resolve()
 
   constructor({ connection, bound, onLive }: HubChangesOptions) {
@@ -68,13 +72,14 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
   async #listen(): Promise<void> {
     const askedAt = performance.now()
     const headers = this.#lastEventId === null ? {} : { 'last-event-id': this.#lastEventId }
-    const body = await this.#connection.stream('/hub/v1/changes', headers, this.#closing.signal)
-    const parser = createParser({ onEvent: (message) => this.#take(message, askedAt) })
+    const stream = await this.#connection.stream('/hub/v1/changes', headers, this.#closing.signal)
+    this.#timelyAt = performance.now()
+    const parser = createParser({ onEvent: (message) => this.#take(message, askedAt, stream) })
     const decoder = new TextDecoder()
-    for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }))
+    for await (const chunk of stream.body) parser.feed(decoder.decode(chunk, { stream: true }))
   }
 
-  #take({ id, event, data }: EventSourceMessage, askedAt: number): void {
+  #take({ id, event, data }: EventSourceMessage, askedAt: number, stream: HubStream): void {
     const value: unknown = JSON.parse(data)
     if (typeof value !== 'object' || value === null) return
     const at = 'at' in value && typeof value.at === 'number' ? value.at : null
@@ -85,7 +90,7 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
     }
     if (event === 'proof' && at !== null) {
       this.prove(at + this.#offset)
-      if (performance.now() - this.provenAt > (this.bound * 1000) / 4) void this.#compareClocks()
+      this.#checkAge(stream)
     }
     if (event === 'change') {
       const change = changeInMessage(value)
@@ -102,12 +107,19 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
     for (const change of AFTER_A_GAP) this.announce(change)
   }
 
-  /** A slow beginning of the stream would make every proof look old. */
-  async #compareClocks(): Promise<void> {
+  /** A slow beginning of the stream would make every proof look old. Throws when comparisons of the clocks do not help. */
+  #checkAge(stream: HubStream): void {
+    const now = performance.now()
+    if (now - this.provenAt > (this.bound * 1000) / 4) void this.#compareClocks(stream)
+    if (this.lag() !== null) this.#timelyAt = now
+    else if (now - this.#timelyAt > LONGEST_STALE) throw new Error('every proof of the hub is older than the bound')
+  }
+
+  async #compareClocks(stream: HubStream): Promise<void> {
     const askedAt = performance.now()
     if (askedAt - this.#comparedAt < COMPARED_EVERY) return
     this.#comparedAt = askedAt
-    const answer = await this.#connection.ask('GET', '/hub/v1/clock', null, true).catch(() => null)
+    const answer = await stream.ask('/hub/v1/clock').catch(() => null)
     const { epoch: answering, at } = { epoch: null, at: null, ...(typeof answer === 'object' ? answer : null) }
     // Another hub behind the same address has another clock.
     if (answering === this.#process && typeof at === 'number') this.#offset = Math.max(this.#offset, askedAt - at)
