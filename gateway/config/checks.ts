@@ -1,5 +1,4 @@
 /** Checks that a schema cannot express: members that contradict each other, missing files, addresses that cannot work. */
-import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { isLoopback, isWildcard, parseAddress, type Address } from '../network/listen-address.ts'
 import { certificateWarnings, checkCertificateFiles } from '../tls/certificate-checks.ts'
@@ -8,6 +7,7 @@ import { checkRoutePaths } from '../routing/path-checks.ts'
 import { checkEgressLists, checkReservedName, checkRouteHosts } from '../upstream/egress-checks.ts'
 import { mistakeAt } from '../settings/mistake-collector.ts'
 import { checkProtocols, protocolWarnings } from './protocol-checks.ts'
+import { checkUrls } from './url-checks.ts'
 import { protocolSettings } from '../protocols/settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
 import { checkPrograms } from '../documents/contract-checks.ts'
@@ -150,7 +150,8 @@ function isSameSocket(a: Address, b: Address): boolean {
 }
 
 function checkStore({ store }: Config): readonly LocatedMistake[] {
-  if (isHubUrl(store.url)) return store.url.split(',').flatMap((url) => checkHubUrl(url.trim()))
+  // Addresses of hubs are checked with the other addresses.
+  if (isHubUrl(store.url)) return []
   return [
     ...urlMistakes('/store/url', store.url),
     ...(store.listen_url !== undefined && !isPostgresUrl(store.url ?? '')
@@ -177,42 +178,6 @@ function urlMistakes(pointer: string, url: string | undefined): readonly Located
   }
   const read = readPostgresUrl(url)
   return read.ok ? [] : [mistakeAt(pointer, read.problem, read.fix)]
-}
-
-/** Credentials go to the hub: without TLS only on this machine. */
-function checkHubUrl(text: string): readonly LocatedMistake[] {
-  const url = URL.parse(text)
-  if (url === null) return [mistakeAt('/store/url', 'it is not a URL', 'write https://HOST[:PORT]')]
-  if (url.pathname !== '/' || url.search !== '')
-    return [mistakeAt('/store/url', `${text} has a path`, 'write https://HOST[:PORT]')]
-  if (url.protocol === 'https:' || isLoopback(url.hostname)) return []
-  return [
-    mistakeAt('/store/url', `${text} would get the token of this sidecar in plaintext`, 'write https://HOST[:PORT]'),
-  ]
-}
-
-function checkUrls(config: Config): readonly LocatedMistake[] {
-  const urls: readonly (readonly [string, string | undefined])[] = [
-    ['/public_url', config.public_url],
-    ...config.routes.map(({ upstream }, index) => [`/routes/${index}/upstream`, upstream] as const),
-  ]
-  return urls.flatMap(([pointer, url]) => {
-    const found = url === undefined ? null : urlProblem(url)
-    return found === null ? [] : [mistakeAt(pointer, found.problem, found.fix)]
-  })
-}
-
-/** What of a URL would silently be left out, or read as another one. */
-function urlProblem(text: string): { readonly problem: string; readonly fix: string } | null {
-  if (!URL.canParse(text)) return { problem: 'it is not a URL', fix: 'write http(s)://HOST[:PORT][/PATH]' }
-  const { username, password, hash, port, hostname } = new URL(text)
-  if (username !== '' || password !== '')
-    return { problem: 'credentials in a URL are not sent', fix: 'leave them out: each caller sends its own' }
-  if (hash !== '') return { problem: 'the fragment of a URL is not sent', fix: 'leave out what begins with #' }
-  if (port === '0') return { problem: 'nothing can be reached at port 0', fix: 'write the port of the server' }
-  return isIP(hostname) === 4 && !text.includes(hostname)
-    ? { problem: 'its host is an unusual form of an address', fix: `write ${hostname}` }
-    : null
 }
 
 function checkRouteNames({ routes }: Config): readonly LocatedMistake[] {

@@ -61,8 +61,8 @@ export function checkSignIn({
   ]
 }
 
+/** A text that is no URL is a mistake of its own. */
 function isIssuer(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, hostname } = new URL(text)
-  return protocol === 'https:' || isLoopback(hostname)
+  const url = URL.parse(text)
+  return url === null || url.protocol === 'https:' || isLoopback(url.hostname)
 }

@@ -1,4 +1,4 @@
-/** What the schema cannot say of sinks of telemetry: addresses and headers that cannot be, two that are the same. */
+/** What the schema cannot say of sinks of telemetry: headers that cannot be, two that are the same. */
 import type { MonitoringSettings } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import type { SinkConfig } from '../telemetry/sinks/settings.ts'
@@ -18,7 +18,6 @@ export function checkSinks({
     const pointer = `/monitoring/sinks/${index}`
     const first = sinks.findIndex((other) => sinkAddress(other) === sinkAddress(sink))
     return [
-      ...addressMistakes(sink, pointer),
       ...headerMistakes(sink, pointer),
       ...(first === index
         ? []
@@ -29,14 +28,6 @@ export function checkSinks({
 
 function sinkAddress(sink: SinkConfig): string {
   return sink.type === 'log' ? sink.type : `${sink.type} ${sink.type === 'http' ? sink.url : sink.endpoint}`
-}
-
-function addressMistakes(sink: SinkConfig, pointer: string): readonly LocatedMistake[] {
-  if (sink.type === 'log') return []
-  const [member, address] = sink.type === 'http' ? ['url', sink.url] : ['endpoint', sink.endpoint]
-  return URL.canParse(address)
-    ? []
-    : [mistakeAt(`${pointer}/${member}`, 'it is not a URL', 'write http(s)://HOST[:PORT][/PATH]')]
 }
 
 function headerMistakes(sink: SinkConfig, pointer: string): readonly LocatedMistake[] {

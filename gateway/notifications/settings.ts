@@ -101,7 +101,7 @@ export interface NotificationsConfig extends ApprovalsConfig {
   readonly notifications: NotificationSettings
 }
 
-/** What the schema cannot say of channels: names twice, addresses that cannot be. */
+/** What the schema cannot say of channels: names that are used twice. */
 export function checkChannels({
   notifications: { channels },
 }: {
@@ -110,17 +110,8 @@ export function checkChannels({
   return channels.flatMap((channel, index) => {
     const pointer = `/notifications/channels/${index}`
     const first = channels.findIndex(({ name }) => name === channel.name)
-    const [member, address] = channelAddress(channel)
-    return [
-      ...(first === index
-        ? []
-        : [mistakeAt(`${pointer}/name`, `is the name of channels[${first}] too`, 'give each channel a name')]),
-      ...(URL.canParse(address) ? [] : [mistakeAt(`${pointer}/${member}`, 'is not a URL', 'write the whole address')]),
-    ]
+    return first === index
+      ? []
+      : [mistakeAt(`${pointer}/name`, `is the name of channels[${first}] too`, 'give each channel a name')]
   })
-}
-
-function channelAddress(channel: Channel): readonly [member: string, address: string] {
-  if (channel.type === 'email') return ['smtp', channel.smtp]
-  return channel.type === 'slack_bot' ? ['api', channel.api] : ['url', channel.url]
 }

@@ -153,13 +153,7 @@ interface CheckedConfig {
 
 export function checkScm({ scm, store }: CheckedConfig): readonly LocatedMistake[] {
   const { github, gitlab, bitbucket, contracts } = scm
-  const addresses = Object.entries({ github, gitlab, bitbucket }).flatMap(([name, { api }]) =>
-    URL.canParse(api)
-      ? []
-      : [mistakeAt(`/scm/${name}/api`, `${api} is not a URL`, 'write http(s)://HOST[:PORT][/PATH]')],
-  )
   return [
-    ...addresses,
     ...(github.app === undefined ? [] : checkRsaKey('/scm/github/app/key_file', github.app.key_file)),
     ...(github.app === undefined || github.token_file === undefined
       ? []

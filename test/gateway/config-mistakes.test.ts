@@ -11,6 +11,8 @@ import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake, ConfigError } from '../../gateway/errors/mistake.ts'
 import { testAuthority } from '../fakes/certificates.ts'
 import { openSettings } from '../../gateway/config/live-settings.ts'
+import { checkUrls, URL_SETTINGS } from '../../gateway/config/url-checks.ts'
+import type { JsonSchema } from '../../gateway/settings/input-schema.ts'
 import { SECTION_PROTOCOLS } from '../../gateway/config/protocol-checks.ts'
 import { RouteSchema } from '../../gateway/protocols/route.ts'
 import { PROTOCOLS } from '../../gateway/protocols/settings.ts'
@@ -287,27 +289,62 @@ test('no mistake repeats the password of a URL, wherever it stands', () => {
   }
 })
 
-test('what a URL would lose, or be read as, is a mistake', () => {
-  const rows: readonly (readonly [url: string, expected: RegExp | null])[] = [
-    ['http://user@a.example', /credentials in a URL are not sent/],
-    ['http://:word@a.example', /credentials in a URL are not sent/],
-    ['http://a.example/x#part', /the fragment of a URL is not sent/],
-    ['http://a.example:0', /nothing can be reached at port 0/],
-    ['http://010.0.0.1', /its host is an unusual form of an address.*: write 8\.0\.0\.1/],
-    ['http://0x7f.1:80', /: write 127\.0\.0\.1/],
-    ['http://127.1/x', /: write 127\.0\.0\.1/],
-    ['http://2130706433', /: write 127\.0\.0\.1/],
-    ['http://', /it is not a URL/],
-    ['http://127.0.0.1:9/x?a=1', null],
-    ['https://[::1]:9', null],
-    ['https://ä.example/x/', null],
-  ]
-  for (const [url, expected] of rows)
-    for (const value of [{ public_url: url }, { routes: [{ ...ROUTE, upstream: url }] }]) {
-      const mistakes = mistakesOf(value)
-      if (expected === null) assert.equal(mistakes, '', url)
-      else assert.match(mistakes, expected, url)
+/** Settings of the schema whose value is an address, by their path with `*`. */
+function urlSettings(schema: JsonSchema, path: string): readonly string[] {
+  const own = typeof schema.pattern === 'string' && /^\^\(?(?:https?|smtps)/.test(schema.pattern) ? [path] : []
+  const below = Object.entries(schema.properties ?? {}).flatMap(([name, one]) => urlSettings(one, `${path}/${name}`))
+  const items = schema.items === undefined ? [] : urlSettings(schema.items, `${path}/*`)
+  return [...own, ...below, ...items, ...(schema.anyOf ?? []).flatMap((kind) => urlSettings(kind, path))]
+}
+
+test('each address of the schema is checked for what it would lose', () => {
+  const found = [...new Set(urlSettings(configInputSchema, ''))]
+  // It is shown to people, and never asked.
+  const asked = found.filter((path) => path !== '/console/trace_url')
+  // A store may be a database, so the schema does not say that it is an address.
+  assert.deepEqual([...asked, '/store/url'].toSorted(), URL_SETTINGS.map(({ path }) => path).toSorted())
+})
+
+/** A configuration with this value at the path, and no more. */
+const configWith = ([name, ...rest]: readonly string[], value: string): unknown => {
+  if (name === undefined) return value
+  return name === '*' ? [configWith(rest, value)] : { [name]: configWith(rest, value) }
+}
+
+for (const { path, credentials, query } of URL_SETTINGS)
+  test(`what the address ${path} would lose, or be read as, is a mistake`, () => {
+    const scheme = path.endsWith('/smtp') ? 'smtps' : 'https'
+    const rows: readonly (readonly [url: string, expected: RegExp | null])[] = [
+      ['user@a.example', credentials === null ? null : /credentials in a URL are not sent/],
+      [':word@a.example', credentials === null ? null : /credentials in a URL are not sent/],
+      ['a.example/x#part', /the fragment of a URL is not sent/],
+      ['a.example:0', /nothing can be reached at port 0/],
+      ['010.0.0.1', /its host is an unusual form of an address.*write 8\.0\.0\.1/],
+      ['0x7f.1:80', /write 127\.0\.0\.1/],
+      ['127.1', /write 127\.0\.0\.1/],
+      ['2130706433', /write 127\.0\.0\.1/],
+      ['[', /it is not a URL.*write (?:https|smtps):\/\/HOST/],
+      ['127.0.0.1:9?a=1', query === false ? /the query of this URL is not sent/ : null],
+      ['[::1]:9', null],
+      ['ä.example', null],
+    ]
+    for (const [rest, expected] of rows) {
+      const config: unknown = configWith(path.split('/').slice(1), `${scheme}://${rest}`)
+      assert.ok(typeof config === 'object' && config !== null)
+      const found = checkUrls(config)
+        .map(({ pointer, message, fix }) => `${pointer} ${message}: ${fix}`)
+        .join('\n')
+      if (expected === null) assert.equal(found, '', rest)
+      else {
+        assert.match(found, expected, rest)
+        assert.ok(found.startsWith(path.replaceAll('*', '0')), found)
+      }
     }
+  })
+
+test('a URL in the settings is checked', () => {
+  for (const value of [{ public_url: 'http://a@b' }, { routes: [{ ...ROUTE, upstream: 'http://a@b' }] }])
+    assert.match(mistakesOf(value), /credentials in a URL are not sent/)
 })
 
 const ROUTE = { name: 'a', match: { path: '/' }, upstream: 'https://a.example', protocol: 'mcp' }
