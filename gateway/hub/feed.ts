@@ -87,6 +87,8 @@ class SidecarFeed implements Feed {
     deps.changes.subscribe((change) => {
       // Keys are announced once this hub has them itself.
       if (change.kind === 'receipt_key') return
+      // Changes that this hub missed come before the next proof: nobody has to be asked whose they are.
+      if (change.key.length === 0) return this.announce(change)
       this.#waiting.push({ change, at: performance.now() })
       void this.#sendWaiting()
     })

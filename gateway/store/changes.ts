@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 export const CHANGE_KINDS = ['receipt_event', 'approval', 'baseline', 'api_key', 'break_glass', 'receipt_key'] as const
 
-/** `receipt_event`: decision id, state. The others: the key of the row. */
+/** `receipt_event`: decision id, state. The others: the key of the row. Without a key: any row may have changed. */
 export interface Change {
   readonly kind: (typeof CHANGE_KINDS)[number]
   readonly key: readonly string[]
@@ -48,6 +48,13 @@ export function timedChanges(bound: number): Changes {
 /** Called when announcements stop or begin to arrive. */
 export type OnLive = (isLive: boolean, error?: unknown) => void
 
+/** After a gap each kind may have changed; those with a state of their own read it again. */
+const AFTER_A_GAP: readonly Change[] = [
+  { kind: 'approval', key: [] },
+  { kind: 'break_glass', key: [] },
+  { kind: 'receipt_key', key: [] },
+]
+
 /** Pauses between attempts to listen, milliseconds; many listeners do not come back at one moment. */
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 2000
@@ -63,7 +70,7 @@ export class AnnouncedChanges implements Changes {
   readonly #subscribers: ((change: Change) => void)[] = []
   /** Counts the gaps. What was read before one may have changed unheard. */
   #epoch = 0
-  /** Counts the announcements, and the gaps. */
+  /** Counts the announcements. */
   #revision = 0
   #provenAt = Number.NEGATIVE_INFINITY
   #wasLive: boolean | null = null
@@ -107,10 +114,10 @@ export class AnnouncedChanges implements Changes {
     if (change !== null) for (const subscriber of this.#subscribers) subscriber(change)
   }
 
-  /** Announcements may have been missed. */
+  /** Announcements may have been missed: nothing that was read before is fresh, and subscribers learn it. */
   gap(): void {
     this.#epoch += 1
-    this.#revision += 1
+    for (const change of AFTER_A_GAP) this.announce(change)
   }
 
   get isProven(): boolean {

@@ -7,10 +7,12 @@ import { createFeed } from '../../gateway/hub/feed.ts'
 import type { Change } from '../../gateway/store/changes.ts'
 import { hubChanges } from '../../gateway/store/hub/stream.ts'
 import { run } from '../fakes/command-io.ts'
+import { startCuttingProxy } from '../fakes/cutting-proxy.ts'
 import {
   api,
   changedContract,
   keyOf,
+  postTo,
   startHubCluster,
   type HubCluster,
   type HubScene,
@@ -304,6 +306,41 @@ for (const store of ['SQLite', 'PostgreSQL'] as const)
       t.diagnostic(`a promotion took ${Math.round(took)} ms to reach the calls of a sidecar`)
     })
   })
+
+test(
+  'sidecars of a hub that heard nothing of its database look up what they use',
+  { skip: postgresMissing() },
+  async (t) => {
+    const server = await startPostgres()
+    t.after(() => server.stop())
+    const url = await server.database()
+    const listenUrl = new URL(url)
+    const network = await startCuttingProxy(Number(listenUrl.port))
+    t.after(() => network.close())
+    listenUrl.port = String(network.port)
+    const hub = await cluster.startHub(t, {}, { store: { url, listen_url: listenUrl.href } })
+    const other = await cluster.startHub(t, {}, { store: { url } })
+    const sidecar = await cluster.startSidecar(t, hub.url)
+    const hears = async (): Promise<boolean> => {
+      const text = await (await fetch(`${sidecar.gateway.addresses.admin}/metrics`)).text()
+      return !Number.isNaN(Number(/^preflight_store_listener_lag_seconds (\S+)/m.exec(text)?.[1]))
+    }
+    assert.equal(await sidecar.call(), 200)
+    await until(() => asksNothing(sidecar), 'reuses of a decision ask the hub nothing')
+    const approver = await keyOf(other, 'approver', 'team-a')
+    const used = await newest(other, approver)
+    network.cut = 'all'
+    await until(async () => !(await hears()), 'the hub hears nothing')
+    await postTo(other.gateway.addresses.api, '/api/v1/receipts/revoke', approver, {
+      decision_id: used,
+      reason: 'wrong',
+    })
+    network.heal()
+    await until(hears, 'the hub hears its database again')
+    assert.equal(await sidecar.call(), 200)
+    assert.notEqual(await newest(other, approver), used, 'the revoked decision is not used')
+  },
+)
 
 /** Whether calls of more than the bound look nothing up at the hub. */
 async function asksNothing(sidecar: SidecarScene): Promise<boolean> {

@@ -250,6 +250,12 @@ suite('a PostgreSQL store', { skip: postgresMissing() }, () => {
     const two = await open(t, url, { listens: true, bound: 0.5, onLive: (isLive) => live.push(isLive) })
     two.changes.subscribe((change) => heard.push(change))
     await until(() => live.at(-1) === true, 'it receives changes')
+    const anyRow: readonly Change[] = heard.splice(0)
+    assert.deepEqual(
+      new Set(anyRow.map(({ key }) => key.length)),
+      new Set([0]),
+      'what was read before may have changed',
+    )
     const read = () => two.changes.mark(two.changes.begin(Date.now()), Date.now())
     const mark = read()
     assert.equal(two.changes.isFresh(mark, Date.now()), true)
@@ -268,6 +274,7 @@ suite('a PostgreSQL store', { skip: postgresMissing() }, () => {
     await until(() => live.at(-1) === false, 'the cut is seen')
     assert.equal(two.changes.isFresh(mark, Date.now()), false)
     await until(() => live.at(-1) === true, 'it receives changes')
+    assert.deepEqual(heard.slice(2), anyRow, 'others are told so')
     // What was read before the cut is read again, since a change in between was not heard.
     assert.equal(two.changes.isFresh(mark, Date.now()), false)
     assert.equal(two.changes.isFresh(read(), Date.now()), true)

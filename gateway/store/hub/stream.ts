@@ -26,13 +26,6 @@ interface HubChangesOptions {
 const COMPARED_EVERY = 200
 /** Milliseconds of proofs that are too old, until the stream is begun anew: behind one address, the clock may be of another hub. */
 const LONGEST_STALE = 3000
-/** After a gap each kind may have changed; those with a state of their own read it again. */
-const AFTER_A_GAP: readonly Change[] = [
-  { kind: 'approval', key: [] },
-  { kind: 'break_glass', key: [] },
-  { kind: 'receipt_key', key: [] },
-]
-
 export function hubChanges(options: HubChangesOptions): HubChanges {
   return new PushedChanges(options)
 }
@@ -102,9 +95,8 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
   }
 
   #forget(askedAt: number): void {
-    this.gap()
     this.#provenFrom = askedAt
-    for (const change of AFTER_A_GAP) this.announce(change)
+    this.gap()
   }
 
   /** A slow beginning of the stream would make every proof look old. Throws when comparisons of the clocks do not help. */
