@@ -192,6 +192,20 @@ suite('the stream of changes', () => {
     assert.ok(!ids(heard).includes('dec_b'), 'no id of another tenant is sent')
   })
 
+  test('says that changes were missed before any later proof, and without a look at the store', async (t) => {
+    const scene = await startFeed(t)
+    const { changes } = follow(t, scene)
+    await until(() => changes.lag() !== null, 'a proof arrives')
+    const mark = changes.mark(changes.begin(0), 0)
+    const missedAt = performance.now()
+    scene.state.isReadable = false
+    scene.publish({ kind: 'approval', key: [] })
+    await until(() => (changes.proven()?.to ?? 0) > missedAt, 'a later proof arrives')
+    assert.ok(!changes.isFresh(mark, 0), 'nothing that was read before is fresh')
+    assert.ok((changes.proven()?.from ?? 0) > missedAt, 'what was missed is in no proven period')
+    assert.ok(changes.isFresh(changes.mark(changes.begin(0), 0), 0))
+  })
+
   test('ends when the settings of callers change, so that each proves again who it is', async (t) => {
     const scene = await startFeed(t)
     let opened = 0

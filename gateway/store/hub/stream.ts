@@ -88,14 +88,15 @@ class PushedChanges extends AnnouncedChanges implements HubChanges {
     if (event === 'change') {
       const change = changeInMessage(value)
       // What cannot be read may be about anything that is in use.
-      if (change === null || (change.key.length === 0 && change.kind !== 'receipt_key')) this.#forget(askedAt)
+      if (change === null || (change.key.length === 0 && change.kind !== 'receipt_key')) this.#forget(performance.now())
       if (change !== null) this.announce(change)
     }
     if (id !== undefined) this.#lastEventId = id
   }
 
-  #forget(askedAt: number): void {
-    this.#provenFrom = askedAt
+  /** @param from since when every change was received, as `performance.now()` */
+  #forget(from: number): void {
+    this.#provenFrom = from
     this.gap()
   }
 
