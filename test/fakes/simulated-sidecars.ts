@@ -13,8 +13,6 @@ import { hubChanges, type HubChanges } from '../../gateway/store/hub/stream.ts'
 import { decideOn } from './decisions.ts'
 import { interception } from './interception.ts'
 
-/** Share of the calls of a crowd that need a new decision. */
-const NEW_CALLS = 0.2
 /** Seconds of `store.in_force_within`. */
 const BOUND = 1
 
@@ -48,7 +46,8 @@ export class SimulatedSidecar {
 
   constructor({ url, access }: SimulatedSettings) {
     const now = Date.now
-    const connection = connectToHub(url, { timeout: 5, max_age: 60, ...access }, {}, now)
+    const settings = { timeout: 5, max_age: 60, ...access }
+    const connection = connectToHub(url, settings, {}, now)
     const counted: Pick<HubConnection, 'stream'> = {
       stream: (...given) => {
         this.streams += 1
@@ -59,7 +58,7 @@ export class SimulatedSidecar {
     const terms = {
       calls: 'batched',
       flushMilliseconds: 50,
-      maxAge: 60_000,
+      maxAge: settings.max_age * 1000,
       onFault: undefined,
       onRefusedCall: undefined,
       now,
@@ -163,10 +162,13 @@ export class SidecarCrowd {
   readonly #agents: readonly Promise<void>[]
   #isOver = false
 
-  /** @param every mean milliseconds between two calls of an agent */
-  constructor(settings: readonly SimulatedSettings[], every: number) {
+  /**
+   * @param every mean milliseconds between two calls of an agent
+   * @param newCalls share of the calls that need a new decision
+   */
+  constructor(settings: readonly SimulatedSettings[], every: number, newCalls: number) {
     this.sidecars = settings.map((each) => new SimulatedSidecar(each))
-    this.#agents = this.sidecars.map((sidecar) => this.#callRepeatedly(sidecar, every))
+    this.#agents = this.sidecars.map((sidecar) => this.#callRepeatedly(sidecar, every, newCalls))
   }
 
   /** The decision may not be used from `BOUND` seconds after now. Call it when the revocation was answered. */
@@ -192,10 +194,10 @@ export class SidecarCrowd {
     await Promise.all(this.sidecars.map((sidecar) => sidecar.close()))
   }
 
-  async #callRepeatedly(sidecar: SimulatedSidecar, every: number): Promise<void> {
+  async #callRepeatedly(sidecar: SimulatedSidecar, every: number, newCalls: number): Promise<void> {
     while (!this.#isOver) {
       const began = performance.now()
-      const id = await sidecar.call(NEW_CALLS)
+      const id = await sidecar.call(newCalls)
       if (id === null) this.counts.refused += 1
       else {
         this.counts.served += 1
