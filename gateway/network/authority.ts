@@ -34,7 +34,9 @@ export function readPort(text: string): number | null {
   return port >= 1 && port <= 65_535 ? port : null
 }
 
-type HostReading = { readonly ok: true; readonly host: string } | { readonly ok: false; readonly problem: string }
+export type HostReading =
+  | { readonly ok: true; readonly host: string }
+  | { readonly ok: false; readonly problem: string }
 
 const LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?'
 const NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`)
@@ -56,8 +58,13 @@ export function canonicalHost(text: string): HostReading {
       ? fail(`"${text}" is an unusual spelling of an address; write four decimal parts`)
       : { ok: true, host: address }
   }
-  if (text.length > 253 || !NAME.test(text)) return fail(`"${text.slice(0, 260)}" is not a host name`)
+  if (text.length > 253 || !NAME.test(text)) return fail(`"${text.slice(0, 260)}" is not a host name${dotEnding(text)}`)
   return { ok: true, host: text.toLowerCase() }
+}
+
+/** DNS reads `api.example.` as `api.example`; routes, certificates and most servers read another name. */
+function dotEnding(text: string): string {
+  return text.endsWith('.') && NAME.test(text.slice(0, -1)) ? ': write it without the dot at its end' : ''
 }
 
 /** `https://api.example`, `http://[::1]:8080`. */

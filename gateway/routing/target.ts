@@ -4,7 +4,8 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Route } from './route.ts'
-import { originOf, type Authority, type Scheme } from '../network/authority.ts'
+import { canonicalHost, originOf, type Authority, type HostReading, type Scheme } from '../network/authority.ts'
+import { fail } from '../../engine/base.ts'
 import type { ErrorCode } from '../errors/errors.ts'
 import type { TrafficPath } from './traffic-path.ts'
 import { isOddField, meantField, METHOD_FIELDS, OTHER_PATH_FIELDS } from './field-name.ts'
@@ -84,7 +85,8 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
   if (dropped !== undefined) return `${dropped.trim()} is not a field of the connection: Connection may not name it.`
   const repeated = repeatedField(rawHeaders, headers)
   if (repeated !== null) return `There is more than one ${repeated} header.`
-  return HOST.test(headers.host ?? '') ? null : 'The Host header is not a host with an optional port.'
+  const host = hostName(headers.host ?? '')
+  return host.ok ? null : `The Host header is not a host with an optional port: ${host.problem}.`
 }
 
 /** Fields with a single value: given two, some servers read the first and some the last (RFC 9110 §5.3). */
@@ -144,7 +146,6 @@ const END_TO_END =
   /^(?:host|content-.*|transfer-encoding|authorization|cookie|accept(?:-.*)?|expect|range|if-.*|origin|mcp-.*|preflight-.*|x-forwarded-.*)$/i
 
 const DIGITS = /^[0-9]+$/
-const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~-]+)(?::[0-9]{0,5})?$/
 
 export interface RouteMatch {
   readonly trafficPath: TrafficPath
@@ -162,7 +163,7 @@ export interface RouteMatch {
  */
 export function matchRoute(routes: readonly Route[], host: string, target: string): RouteMatch | null {
   const name = hostName(host)
-  const route = closest(routes, target, (one) => takesReverse(one, name))
+  const route = name.ok ? closest(routes, target, (one) => takesReverse(one, name.host)) : null
   const url = route === null ? null : upstreamUrl(route)
   if (route === null || url === null) return null
   return { trafficPath: 'reverse', route, origin: url.origin, upstreamPath: upstreamPath(route, url, target) }
@@ -182,7 +183,7 @@ export function matchByName(routes: readonly Route[], name: string, protocol: Ro
 /** Routes that such a request may match. */
 export function reverseRoutes(routes: readonly Route[], host: string): readonly Route[] {
   const name = hostName(host)
-  return routes.filter((one) => takesReverse(one, name))
+  return name.ok ? routes.filter((one) => takesReverse(one, name.host)) : []
 }
 
 function takesReverse(route: Route, host: string): boolean {
@@ -245,14 +246,22 @@ function hostCloseness({ match: { host } }: Route): number {
   return host.startsWith('*.') ? host.length : Number.MAX_SAFE_INTEGER
 }
 
-const PORT = /^[0-9]*$/
+const HOST = /^(\[[^\]]*\]|[^:[\]]*)(?::[0-9]{0,5})?$/
 
-/** Without port and brackets, lower case. */
-function hostName(host: string): string {
-  if (host.startsWith('[')) return host.slice(1, host.indexOf(']')).toLowerCase()
-  const colon = host.lastIndexOf(':')
-  const isPort = colon !== -1 && PORT.test(host.slice(colon + 1))
-  return (isPort ? host.slice(0, colon) : host).toLowerCase()
+/** Clients send the same few values with every request. Bounded, since they choose them. */
+const KNOWN_HOSTS = new Map<string, HostReading>()
+const MOST_KNOWN_HOSTS = 1000
+
+/** The name or address in a Host header, in its one spelling: `API.example:80` → `api.example`, `[0:0::1]` → `::1`. */
+function hostName(header: string): HostReading {
+  const known = KNOWN_HOSTS.get(header)
+  if (known !== undefined) return known
+  const host = HOST.exec(header)?.[1]
+  const reading = host === undefined || host === '' ? fail('it names no host') : canonicalHost(host)
+  if (!reading.ok) return reading
+  if (KNOWN_HOSTS.size >= MOST_KNOWN_HOSTS) KNOWN_HOSTS.clear()
+  KNOWN_HOSTS.set(header, reading)
+  return reading
 }
 
 /** `/api` is a prefix of `/api`, `/api/…` and `/api?…`, not of `/apis`. */
