@@ -58,10 +58,9 @@ export function createHttpListener(options: ListenerOptions, serve: RequestListe
     server.emit('request', request, response)
   })
   // Not a request: the parser has no request object for it.
-  server.on(
-    'clientError',
-    (error, socket) => void refuseUnreadable(error, socket, options.maxHeaderSize ?? maxHeaderSize, false),
-  )
+  server.on('clientError', (error, socket) => {
+    refuseUnreadable(error, socket, options.maxHeaderSize ?? maxHeaderSize, order.isUnderWay(socket))
+  })
   return server
 }
 

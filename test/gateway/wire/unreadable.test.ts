@@ -148,3 +148,17 @@ test('the listener of the API answers alike', async (t) => {
     assert.deepEqual([statusOf(answer), at(bodyOf(answer), 'error')], [status, code])
   }
 })
+
+test('bytes that are no request, behind one that is being served, get no error that would be taken for its answer', async (t) => {
+  const api = await startApi()
+  t.after(() => api.close())
+  const body = JSON.stringify({
+    preflight_mode: 'authorize',
+    artifacts: [{ id: 'a', type: 'json_schema', before: '{}', after: '{}' }],
+    context: { operation: 'merge' },
+  })
+  const fields = `Host: ${new URL(api.url).host}\r\nAuthorization: Bearer ${api.key}\r\nContent-Type: application/json`
+  const request = `POST /api/v1/preflight HTTP/1.1\r\n${fields}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  assert.equal(await exchangeBytes(api.url, `${request}no request\r\n\r\n`), '')
+  assert.equal(statusOf(await exchangeBytes(api.url, 'no request\r\n\r\n')), 400)
+})
