@@ -10,7 +10,7 @@ import { isJsonObject } from '../json/strict-json.ts'
 import { isEventStream, newPlace, readEvents, type StreamPlace } from '../protocols/mcp/event-stream.ts'
 import { encodedName } from '../protocols/mcp/name-header.ts'
 import { isSeveralLines } from './lines.ts'
-import { failureOf, readReceived, readSent, type IdText, type SentMessage } from './messages.ts'
+import { failureOf, ownText, readReceived, readSent, type IdText, type SentMessage } from './messages.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { CLIENT_FIELD, WRAPPER_FIELD } from './server-bridge.ts'
 
@@ -172,22 +172,23 @@ export class ClientSession {
     const messages = readReceived(text)
     const isMessage = messages?.every(({ value }) => value['jsonrpc'] === '2.0') === true
     if (isMessage && messages.every(({ answers }) => answers !== null)) return await this.#deliver(text, waiting)
+    const isWaitedFor = waiting.size > 0
     const [first] = messages ?? []
     const error = first?.value['error']
     const reason = isJsonObject(error) ? error['message'] : first?.value['message']
     const reported = typeof reason === 'string' ? reason : `the server answered HTTP ${status}`
     for (const id of waiting) await this.#deliver(failureOf(id, reported), waiting)
-    if (waiting.size === 0 && isMessage) await this.#options.send(text, null)
+    if (!isWaitedFor && isMessage) await this.#options.send(text, null)
   }
 
   async #deliver(text: string, waiting: Set<IdText>): Promise<void> {
     const messages = readReceived(text)
     if (messages === null) return
-    for (const { answers, value } of messages) {
+    for (const message of messages) {
+      const { answers, value } = message
       if (answers !== null) waiting.delete(answers)
       this.#noteVersion(value)
-      const own = messages.length === 1 ? withoutLineBreaks(text) : JSON.stringify(value)
-      await this.#options.send(own, answers)
+      await this.#options.send(withoutLineBreaks(ownText(text, message, messages)), answers)
     }
   }
 

@@ -10,7 +10,9 @@ import { openPool, type UndiciPoolType } from '../network/undici.ts'
 import { releaseFreeMemory } from '../runtime/free-memory.ts'
 import type { Environment } from '../settings/environment.ts'
 import { ClientSession } from './client-session.ts'
-import { FRAME, FrameReader, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
+import { drained } from './drained.ts'
+import { FRAME, FrameReader, MAX_MESSAGE, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
+import { failureOf, type IdText } from './messages.ts'
 import { makeHome, type DeskHome, hubOf } from './home.ts'
 import { openServerBridge, type AttachedServer, type ServerBridge } from './server-bridge.ts'
 import { holdServingLock } from '../store/sqlite/serving-lock.ts'
@@ -256,10 +258,7 @@ class WrapperConnection {
       headers: hello.headers ?? {},
       isProgram,
       isResumed: hello.isResumed,
-      send: (text, answers) =>
-        answers === null
-          ? this.#write(FRAME.client, Buffer.from(text))
-          : this.#write(FRAME.reply, Buffer.from(`${answers}\n${text}`)),
+      send: (text, answers) => this.#toClient(Buffer.from(text), answers),
     })
     writeFrame(this.#socket, FRAME.welcome)
   }
@@ -274,12 +273,19 @@ class WrapperConnection {
     writeFrame(this.#socket, FRAME.done)
   }
 
-  #write(kind: FrameKind, payload: Buffer): Promise<void> | undefined {
-    return writeFrame(this.#socket, kind, payload) || this.#socket.destroyed ? undefined : this.#drained()
+  /** A server over HTTP is not bound to the length of a line. */
+  #toClient(message: Buffer, answers: IdText | null): Promise<void> | undefined {
+    const isTooLong = message.length > MAX_MESSAGE
+    if (answers === null)
+      return isTooLong
+        ? this.#write(FRAME.note, Buffer.from(`a message of the server is not forwarded: it ${TOO_LONG}`))
+        : this.#write(FRAME.client, message)
+    const reply = isTooLong ? Buffer.from(failureOf(answers, `the answer of the server ${TOO_LONG}`)) : message
+    return this.#write(FRAME.reply, Buffer.concat([Buffer.from(`${answers}\n`), reply]))
   }
 
-  async #drained(): Promise<void> {
-    await Promise.race([once(this.#socket, 'drain'), once(this.#socket, 'close')])
+  #write(kind: FrameKind, payload: Buffer): Promise<void> | undefined {
+    return writeFrame(this.#socket, kind, payload) || this.#socket.destroyed ? undefined : drained(this.#socket)
   }
 
   #pauseUntil(free: Promise<void>): void {
@@ -293,6 +299,8 @@ class WrapperConnection {
     this.#server?.detach()
   }
 }
+
+const TOO_LONG = `is longer than ${MAX_MESSAGE} bytes`
 
 /** Null: it was not written by this version of the protocol. */
 function parsedHello(payload: Buffer): Hello | null {

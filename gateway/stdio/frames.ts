@@ -47,8 +47,10 @@ export interface Hello {
 export const PROTOCOL = 1
 
 const HEAD = 5
-/** Bytes of a message; a longer one ends the connection. */
+/** Bytes of a message; a longer one is not carried. */
 export const MAX_MESSAGE = 64 * 1024 * 1024
+/** A reply carries the id of its message beside it. A longer frame ends the connection. */
+const MAX_FRAME = 2 * MAX_MESSAGE + 1
 const KINDS: ReadonlyMap<number, FrameKind> = new Map(Object.values(FRAME).map((kind) => [kind, kind]))
 
 /** False: the socket asks its writer to wait for `drain`. */
@@ -86,8 +88,7 @@ export class FrameReader {
     const head = this.#joined(HEAD)
     const length = head.readUInt32BE(0)
     const kind = KINDS.get(head.readUInt8(4))
-    if (kind === undefined || length > MAX_MESSAGE)
-      throw new Error('the connection carries something else than messages')
+    if (kind === undefined || length > MAX_FRAME) throw new Error('the connection carries something else than messages')
     if (this.#size < HEAD + length) return null
     const all = this.#joined(HEAD + length)
     this.#size -= HEAD + length

@@ -5,8 +5,9 @@
 import { PassThrough } from 'node:stream'
 import { isJsonObject } from '../json/strict-json.ts'
 import { textIn, recordIn } from '../json/unchecked-json.ts'
+import { drained } from './drained.ts'
 import { MAX_MESSAGE } from './frames.ts'
-import { LineReader } from './lines.ts'
+import { LineReader, MAX_GROWTH } from './lines.ts'
 import { readReceived, type IdText, type ReceivedMessage } from './messages.ts'
 
 export interface GroupServer {
@@ -63,7 +64,7 @@ export class GroupMember {
   async send(text: string): Promise<void> {
     const { greeted, stdin } = this.#started()
     await greeted
-    if (!stdin.write(`${text}\n`)) await drainedOf(stdin)
+    if (!stdin.write(`${text}\n`) && !stdin.destroyed) await drained(stdin)
   }
 
   /** The text of the answer. Rejects when the server ends before, or answers with an error. */
@@ -86,7 +87,7 @@ export class GroupMember {
 
   #start(): RunningProgram {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()]
-    const lines = new LineReader(MAX_MESSAGE, (line) => {
+    const lines = new LineReader(MAX_GROWTH * MAX_MESSAGE, (line) => {
       const full = this.#take(line.toString('utf8'))
       if (full === undefined) return
       stdout.pause()
@@ -148,8 +149,4 @@ export class GroupMember {
 
 function rpcErrorText(error: unknown): string {
   return isJsonObject(error) && typeof error['message'] === 'string' ? error['message'] : JSON.stringify(error)
-}
-
-function drainedOf(stream: PassThrough): Promise<void> {
-  return new Promise((resolve) => void stream.once('drain', resolve).once('close', resolve))
 }

@@ -62,6 +62,9 @@ const OTHER_ENDS = [
   ['\u2029', '\\u2029'],
 ].map(([character = '', escape = '']) => [Buffer.from(character), escape] as const)
 
+/** `asOneLine` makes a message at most this many times as long: of two bytes it makes six. */
+export const MAX_GROWTH = 3
+
 function latin1Text(bytes: Buffer): string {
   return bytes.toString('latin1')
 }

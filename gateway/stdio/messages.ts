@@ -46,6 +46,11 @@ export function readReceived(text: string): readonly ReceivedMessage[] | null {
   return read.length < messages.length || read.length === 0 ? null : read.map(received)
 }
 
+/** The text of one message of `text`. A batch of one is an array too, and most clients read none. */
+export function ownText(text: string, { value }: ReceivedMessage, { length }: readonly ReceivedMessage[]): string {
+  return length === 1 && !/^\s*\[/.test(text) ? text : JSON.stringify(value)
+}
+
 function received(value: Readonly<Record<string, unknown>>): ReceivedMessage {
   const { id, method, params } = value
   const isAnswer = method === undefined && isId(id)

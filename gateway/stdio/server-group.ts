@@ -59,7 +59,7 @@ export class ServerGroup implements LineServer {
     this.#members = new Map(
       options.servers.map((server): [string, GroupMember] => {
         const member: GroupMember = new GroupMember(server, {
-          onMessage: (text, message) => this.#fromServer(member, text, message),
+          onMessage: (text, message) => this.#receive(member, text, message),
           onEnd: (reason) => this.#ended(member, reason),
         })
         return [server.name, member]
@@ -207,6 +207,19 @@ export class ServerGroup implements LineServer {
     } catch (error) {
       this.#forwarded.delete(id)
       throw error
+    }
+  }
+
+  /** What one server writes must end no other one. */
+  #receive(member: GroupMember, text: string, message: ReceivedMessage): Promise<void> | undefined {
+    try {
+      return this.#fromServer(member, text, message)
+    } catch (error) {
+      const reason = error instanceof RangeError ? 'it is nested too deeply' : messageOf(error)
+      this.note(`${member.name}: a message of the server is not forwarded: ${reason}`)
+      const { answers } = message
+      if (answers === null) return undefined
+      return this.#send(failureOf(answers, `the answer of the server ${member.name} cannot be read: ${reason}`))
     }
   }
 

@@ -2,13 +2,13 @@
  * Streamable HTTP on one side, lines of MCP on the other: requests become lines, and each line of the server goes back to the
  * request that it belongs to.
  */
-import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { ServerResponse } from '../runtime/node-http.ts'
+import { drained } from './drained.ts'
 import { MAX_MESSAGE } from './frames.ts'
 import { isSeveralLines } from './lines.ts'
-import { failureOf, readReceived, readSent, tokensOf, type IdText, type SentMessage } from './messages.ts'
+import { failureOf, ownText, readReceived, readSent, tokensOf, type IdText, type SentMessage } from './messages.ts'
 
 /** The other side: what speaks lines. */
 export interface LineServer {
@@ -99,12 +99,12 @@ export class StreamableFace {
     }
     let isBusy: ServerResponse | null = null
     for (const message of messages) {
-      const own = messages.length === 1 ? text : JSON.stringify(message.value)
+      const own = ownText(text, message, messages)
       const written =
         message.answers === null ? this.#announce(own, message.belongsTo) : this.#answer(message.answers, own)
       isBusy = written ?? isBusy
     }
-    return isBusy === null ? undefined : drained(isBusy)
+    return isBusy?.writableNeedDrain === true && !isBusy.destroyed ? drained(isBusy) : undefined
   }
 
   /** Requests under way, and those that still come, get this as their error. */
@@ -199,11 +199,6 @@ function finish({ response, opening }: PendingPost): void {
 /** A line break of JSON stands between tokens, so that it may be another one in an event. */
 function sentEvent(text: string): string {
   return `event: message\ndata: ${text.replaceAll('\r', '\ndata: ')}\n\n`
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  if (!response.writableNeedDrain || response.destroyed) return
-  await Promise.race([once(response, 'drain'), once(response, 'close')])
 }
 
 /** Null: the sender went away, or its message is too long. */

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { drained } from './drained.ts'
 import { FRAME, FrameReader, MAX_MESSAGE, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
 import { asOneLine, LineReader } from './lines.ts'
 import { messageOf } from '../errors/startup-error.ts'
@@ -104,8 +105,7 @@ class Wrapper {
       }
       if (this.#socket?.writableNeedDrain === true) {
         stream.pause()
-        this.#socket.once('drain', () => stream.resume())
-        this.#socket.once('close', () => stream.resume())
+        void drained(this.#socket).then(() => stream.resume())
       }
     })
     stream.on('end', () => lines.end())
@@ -145,7 +145,14 @@ class Wrapper {
       ...(headers === undefined ? {} : { headers }),
     }
     const reader = new FrameReader((kind, payload) => this.#take(socket, kind, payload))
-    socket.on('data', (chunk: Buffer) => reader.push(chunk))
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        reader.push(chunk)
+      } catch (error) {
+        this.#options.note(messageOf(error))
+        socket.destroy()
+      }
+    })
     socket.on('error', () => socket.destroy())
     socket.on('close', () => this.#daemonLost(socket))
     writeFrame(socket, FRAME.hello, JSON.stringify(hello))
@@ -182,8 +189,7 @@ class Wrapper {
     if (isFree || this.#socket === null) return
     const socket = this.#socket
     socket.pause()
-    const resume = (): void => void socket.resume()
-    stream.once('drain', resume).once('close', resume)
+    void drained(stream).then(() => socket.resume())
   }
 
   /** The outcome of calls under way is unknown: they may have been forwarded. */

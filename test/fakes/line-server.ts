@@ -18,6 +18,9 @@ const text = (value: string): object => ({ content: [{ type: 'text', text: value
 const waiting = new Map<string | number, (result: unknown) => void>()
 const received: string[] = []
 
+/** More levels than a reader that calls itself for each has. */
+const DEEP = 200_000
+
 /** By the name of the tool. */
 const TOOLS: Readonly<Record<string, (id: string | number, args: Readonly<Record<string, unknown>>) => void>> = {
   echo: (id, args) => send({ id, result: text(JSON.stringify(args)) }),
@@ -36,6 +39,17 @@ const TOOLS: Readonly<Record<string, (id: string | number, args: Readonly<Record
   ask: (id) => {
     waiting.set('ask-1', (result) => send({ id, result: text(JSON.stringify(result)) }))
     send({ id: 'ask-1', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } })
+  },
+  alone: (id) => void process.stdout.write(`[${JSON.stringify({ jsonrpc: '2.0', id, result: text('alone') })}]\n`),
+  nested: (id, args) => {
+    const deep = `{"uri":"a:b","x":${'['.repeat(DEEP)}${']'.repeat(DEEP)}}`
+    const around: Readonly<Record<string, string>> = {
+      result: `"id":${JSON.stringify(id)},"result":{"content":[${deep}]}`,
+      notification: `"method":"notifications/resources/updated","params":${deep}`,
+      request: `"id":"deep","method":"roots/list","params":${deep}`,
+    }
+    process.stdout.write(`{"jsonrpc":"2.0",${around[String(args['as'])]}}\n`)
+    if (args['as'] !== 'result') send({ id, result: text('done') })
   },
   received: (id) => send({ id, result: text(JSON.stringify(received)) }),
 }

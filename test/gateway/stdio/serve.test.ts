@@ -247,6 +247,20 @@ test('only who knows the address can call the servers, and no web page', async (
   assert.match(await early.text(), /"id":7.*begin with initialize/)
 })
 
+test('a message that is nested too deeply ends no other call, and its request gets an error', async (t) => {
+  const desk = startDesk(t)
+  const file = join(desk.home, 'tools.json')
+  const inputSchema = { type: 'object', properties: { as: { type: 'string' } } }
+  writeFileSync(file, JSON.stringify(['nested', 'echo'].map((name) => ({ name, inputSchema }))))
+  const served = await serveServers(desk, { deep: { command: process.execPath, args: [LINE_SERVER, file] } })
+  const client = await groupClient(desk, served.url)
+  const nested = (as: string) => client.callTool({ name: 'deep__nested', arguments: { as } })
+  await assert.rejects(nested('result'), /the answer of the server deep cannot be read: it is nested too deeply/)
+  for (const as of ['notification', 'request']) assert.match(JSON.stringify(await nested(as)), /done/)
+  assert.match(JSON.stringify(await client.callTool({ name: 'deep__echo', arguments: { as: 'before' } })), /before/)
+  assert.equal(served.stderr().split('a message of the server is not forwarded').length, 4)
+})
+
 const MISTAKES: readonly (readonly [text: string, says: RegExp])[] = [
   ['{}', /lists no servers/],
   ['{"mcpServers": {"a": }}', /line 1/],

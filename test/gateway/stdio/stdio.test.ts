@@ -17,7 +17,7 @@ import { runProgram } from '../../fakes/programs.ts'
 import { at } from '../../json.ts'
 import { until } from '../../fakes/until.ts'
 
-const TOOL_NAMES = ['echo', 'big', 'crash', 'silent', 'noise', 'steps', 'ask', 'received']
+const TOOL_NAMES = ['echo', 'big', 'crash', 'silent', 'noise', 'steps', 'ask', 'alone', 'received']
 const tool = (name: string, required: readonly string[] = []): object => ({
   name,
   description: `The tool ${name}.`,
@@ -225,4 +225,21 @@ test('only this user can reach the daemon, and what it keeps', async (t) => {
   const config: unknown = JSON.parse(readFileSync(join(desk.home, 'gateway.json'), 'utf8'))
   assert.ok(JSON.stringify(config).includes('"lines"'))
   assert.equal(statSync(join(desk.home, 'gateway.json')).mode & 0o077, 0)
+})
+
+test('a message that cannot be read gets one answer, with its id', async (t) => {
+  const client = await started(startDesk(t), offer(t))
+  const before = client.messages.length
+  client.send('{"jsonrpc":"2.0","id":"twice","method":"tools/call","method":"ping"}')
+  assert.match(textIn(await client.answer('twice')), /written twice/)
+  await call(client, 'after', 'noise')
+  assert.deepEqual(
+    client.messages.slice(before).map(({ id }) => id),
+    ['twice', 'after'],
+  )
+})
+
+test('an answer in an array of one arrives as the message alone', async (t) => {
+  const client = await started(startDesk(t), offer(t))
+  assert.match(textIn(await call(client, 'one', 'alone')), /alone/)
 })
