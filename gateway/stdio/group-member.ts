@@ -6,8 +6,7 @@ import { PassThrough } from 'node:stream'
 import { isJsonObject } from '../json/strict-json.ts'
 import { textIn, recordIn } from '../json/unchecked-json.ts'
 import { drained } from './drained.ts'
-import { MAX_MESSAGE } from './frames.ts'
-import { LineReader, MAX_GROWTH } from './lines.ts'
+import { LineReader, LONGEST_WRITTEN_LINE } from './lines.ts'
 import { readReceived, type IdText, type ReceivedMessage } from './messages.ts'
 
 export interface GroupServer {
@@ -87,7 +86,7 @@ export class GroupMember {
 
   #start(): RunningProgram {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()]
-    const lines = new LineReader(MAX_GROWTH * MAX_MESSAGE, (line) => {
+    const lines = new LineReader(LONGEST_WRITTEN_LINE, (line) => {
       const full = this.#take(line.toString('utf8'))
       if (full === undefined) return
       stdout.pause()
@@ -148,5 +147,5 @@ export class GroupMember {
 }
 
 function rpcErrorText(error: unknown): string {
-  return isJsonObject(error) && typeof error['message'] === 'string' ? error['message'] : JSON.stringify(error)
+  return isJsonObject(error) && typeof error['message'] === 'string' ? error['message'] : 'an error without a message'
 }

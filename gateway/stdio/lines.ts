@@ -1,4 +1,5 @@
 /** Lines of a byte stream: a message of MCP over standard streams is one line of UTF-8. */
+import { MAX_MESSAGE } from './frames.ts'
 
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
@@ -62,8 +63,8 @@ const OTHER_ENDS = [
   ['\u2029', '\\u2029'],
 ].map(([character = '', escape = '']) => [Buffer.from(character), escape] as const)
 
-/** `asOneLine` makes a message at most this many times as long: of two bytes it makes six. */
-export const MAX_GROWTH = 3
+/** Bytes of a line that a wrapper writes: `asOneLine` makes six of two. */
+export const LONGEST_WRITTEN_LINE = 3 * MAX_MESSAGE
 
 function latin1Text(bytes: Buffer): string {
   return bytes.toString('latin1')

@@ -5,8 +5,7 @@
 import { PassThrough } from 'node:stream'
 import { createParser } from 'eventsource-parser'
 import { openAgent, request, type Agent } from '../network/undici.ts'
-import { LineReader } from './lines.ts'
-import { MAX_MESSAGE } from './frames.ts'
+import { LineReader, LONGEST_WRITTEN_LINE } from './lines.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import type { ProgramEnd, WrappedProgram } from './wrapper.ts'
 
@@ -33,7 +32,7 @@ class SseServer implements WrappedProgram {
     this.#endpoint = new Promise((resolve) => {
       this.#named = resolve
     })
-    const lines = new LineReader(MAX_MESSAGE, (line) => {
+    const lines = new LineReader(LONGEST_WRITTEN_LINE, (line) => {
       this.#order = this.#order.then(() => this.#post(line))
     })
     this.stdin.on('data', (chunk: Buffer) => lines.push(chunk))
