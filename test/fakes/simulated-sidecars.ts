@@ -194,16 +194,25 @@ export class SidecarCrowd {
     await Promise.all(this.sidecars.map((sidecar) => sidecar.close()))
   }
 
+  /** One call of each agent, now, under the decision that it uses if there is one. */
+  async callAll(): Promise<void> {
+    await Promise.all(this.sidecars.map((sidecar) => this.#call(sidecar, 0)))
+  }
+
   async #callRepeatedly(sidecar: SimulatedSidecar, every: number, newCalls: number): Promise<void> {
     while (!this.#isOver) {
-      const began = performance.now()
-      const id = await sidecar.call(newCalls)
-      if (id === null) this.counts.refused += 1
-      else {
-        this.counts.served += 1
-        if (began > (this.#inForceAt.get(id) ?? Number.POSITIVE_INFINITY)) this.counts.wrong += 1
-      }
+      await this.#call(sidecar, newCalls)
       await new Promise((resolve) => setTimeout(resolve, every * (0.5 + Math.random())))
+    }
+  }
+
+  async #call(sidecar: SimulatedSidecar, newCalls: number): Promise<void> {
+    const began = performance.now()
+    const id = await sidecar.call(newCalls)
+    if (id === null) this.counts.refused += 1
+    else {
+      this.counts.served += 1
+      if (began > (this.#inForceAt.get(id) ?? Number.POSITIVE_INFINITY)) this.counts.wrong += 1
     }
   }
 }

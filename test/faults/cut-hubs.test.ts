@@ -11,7 +11,7 @@ import { until as untilWithin } from '../fakes/until.ts'
 
 const SIDECARS = 30
 /** Milliseconds: mean time between two calls of an agent, and length of a cut. */
-const EVERY = 1500
+const EVERY = 8000
 const CUT = 2500
 /** The connections of a scene: three for each hub. */
 const EDGES = 6
@@ -50,7 +50,7 @@ suite('a revoked decision is not used', { skip: postgresMissing() }, () => {
         await pause(CUT / 2)
         edge.network.heal()
         await until(() => crowd.isLive(), 'changes arrive')
-        await pause(2 * EVERY)
+        await crowd.callAll()
         assert.equal(crowd.counts.wrong, wrong)
       })
 
