@@ -1,16 +1,41 @@
 /** Keywords that say how a value is used and how long it lives: read-only, write-only, deprecation, stability. */
 import type { Examination } from './examination.ts'
 import type { JsonRecord } from './located.ts'
+import type { ResolvedSchema, SchemaSource } from './source.ts'
+import { isMarked, USAGE_MARKS, type UsageMark } from './usage-marks.ts'
 
 /** Keywords that are reported here: they hold for every value that the other keywords admit. */
 export const USAGE_KEYWORDS = ['readOnly', 'writeOnly', 'deprecated', 'x-sunset', 'x-stability-level'] as const
 
-export function compareAnnotations({ base, head, add }: Pick<Examination, 'base' | 'head' | 'add'>): void {
-  for (const keyword of ['readOnly', 'writeOnly'] as const) {
+export function compareAnnotations({ base, head, before, after, sources, add }: Examination): void {
+  compareUsage({
+    base: withMarks(base, before, sources.before),
+    head: withMarks(head, after, sources.after),
+    stated: (mark) => base[mark] !== undefined || head[mark] !== undefined,
+    add,
+  })
+}
+
+/** The members of a schema with the marks that its parts state. */
+export function withMarks(members: JsonRecord, schema: ResolvedSchema, source: SchemaSource): JsonRecord {
+  if (schema.value.allOf === undefined) return members
+  const marks = USAGE_MARKS.filter((mark) => members[mark] !== true && isMarked(schema, mark, source))
+  return marks.length === 0 ? members : { ...members, ...Object.fromEntries(marks.map((mark) => [mark, true])) }
+}
+
+interface UsageOnSides extends Pick<Examination, 'base' | 'head' | 'add'> {
+  /** Whether a mark is stated beside the other keywords. Else a part states it. */
+  readonly stated: (mark: UsageMark) => boolean
+}
+
+/** The same for members that state all there is. */
+export function compareUsage({ base, head, stated, add }: UsageOnSides): void {
+  for (const keyword of USAGE_MARKS) {
     const before = base[keyword] === true
     const after = head[keyword] === true
-    if (before !== after)
-      add({ keyword, action: after ? 'became' : 'ceased', name: null, before, after, steps: [keyword] })
+    const action = after ? 'became' : 'ceased'
+    const steps = [stated(keyword) ? keyword : 'allOf']
+    if (before !== after) add({ keyword, action, name: null, before, after, steps })
   }
   compareLifecycle(base, head, add)
   const stability = 'x-stability-level'

@@ -85,7 +85,7 @@ const GROUPS: readonly KeywordGroup[] = [
     compare: compareConditions,
   },
   {
-    keywords: ['readOnly', 'writeOnly', 'deprecated', 'x-sunset', 'x-stability-level'],
+    keywords: ['readOnly', 'writeOnly', 'deprecated', 'x-sunset', 'x-stability-level', 'allOf'],
     compare: compareAnnotations,
   },
 ]

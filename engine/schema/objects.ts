@@ -1,10 +1,11 @@
 /** What objects may hold: properties, which of them are required, and what else is allowed beside them. */
+import { withMarks } from './annotations.ts'
 import type { Examination } from './examination.ts'
 import type { DeltaSeries, PropertyFacts, SchemaDelta } from './delta.ts'
 import { isEqual } from './equality.ts'
-import type { JsonRecord } from './located.ts'
+import type { JsonRecord, Located } from './located.ts'
 import { allowanceOf, compareAllowance, locate, locateNamed, membersOf, textsOf } from './subschemas.ts'
-import { resolveSchema } from './source.ts'
+import { resolveSchema, type SchemaSource } from './source.ts'
 import { unevaluatedOf } from './unevaluated.ts'
 
 export function compareObjects(examination: Examination): void {
@@ -36,12 +37,12 @@ function compareProperties(examination: Examination): void {
   let come = -shared
   for (const _ in headProperties) come += 1
   const goneAt = (name: string): SchemaDelta => {
-    const facts = propertyFacts(name, required, resolveSchema(baseAt(name), sources.before).value, null)
+    const facts = propertyFacts(name, required, marksOf(baseAt(name), sources.before), null)
     return new PropertyDelta('removed', name, baseProperties[name], facts)
   }
   if (gone > 0) reportEach(namesOnlyIn(baseProperties, headProperties, gone, goneAt))
   const comeAt = (name: string): SchemaDelta => {
-    const facts = propertyFacts(name, required, null, resolveSchema(headAt(name), sources.after).value)
+    const facts = propertyFacts(name, required, null, marksOf(headAt(name), sources.after))
     return new PropertyDelta('added', name, headProperties[name], facts)
   }
   if (come > 0) reportEach(namesOnlyIn(headProperties, baseProperties, come, comeAt))
@@ -107,8 +108,8 @@ function compareRequired({ before, after, base, head, sources, add: say }: Exami
     const property = propertyFacts(
       name,
       required,
-      wasDefined ? resolveSchema(locate(before, baseProperties, 'properties', name), sources.before).value : null,
-      isDefined ? resolveSchema(locate(after, headProperties, 'properties', name), sources.after).value : null,
+      wasDefined ? marksOf(locate(before, baseProperties, 'properties', name), sources.before) : null,
+      isDefined ? marksOf(locate(after, headProperties, 'properties', name), sources.after) : null,
     )
     const action = headRequires ? 'added' : 'removed'
     say({ keyword: 'required', action, name, before: baseRequires, after: headRequires, steps: ['required'], property })
@@ -128,6 +129,12 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 
 function namesRequiredBy({ required }: JsonRecord): ReadonlySet<string> {
   return required === undefined ? NO_NAMES : new Set(textsOf(required))
+}
+
+/** The members of the schema of a property, with the marks that its parts state. */
+function marksOf(property: Located, source: SchemaSource): JsonRecord {
+  const resolved = resolveSchema(property, source)
+  return withMarks(resolved.value, resolved, source)
 }
 
 /** @param base the schema of the property on that side; null where there is none */

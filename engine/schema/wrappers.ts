@@ -1,5 +1,5 @@
 /** Schemas that hold one other schema and add nothing to what it admits but null: a wrapper on one side is no change of values. */
-import { compareAnnotations, USAGE_KEYWORDS } from './annotations.ts'
+import { compareUsage, USAGE_KEYWORDS, withMarks } from './annotations.ts'
 import type { PairContext } from './examination.ts'
 import { isEqual } from './equality.ts'
 import type { JsonRecord, Located } from './located.ts'
@@ -76,10 +76,12 @@ export function unwrap(base: JsonRecord, head: JsonRecord, pair: PairContext): b
   if (baseWrapper === null && headWrapper === null) return false
   const unwrappedBase: Located = baseWrapper?.inner ?? before
   const unwrappedHead: Located = headWrapper?.inner ?? after
-  const [innerBase, innerHead] = [
-    resolveSchema(unwrappedBase, sources.before).value,
-    resolveSchema(unwrappedHead, sources.after).value,
+  const [innerBefore, innerAfter] = [
+    resolveSchema(unwrappedBase, sources.before),
+    resolveSchema(unwrappedHead, sources.after),
   ]
+  const innerBase = withMarks(innerBefore.value, innerBefore, sources.before)
+  const innerHead = withMarks(innerAfter.value, innerAfter, sources.after)
   const usage = usageAround(
     baseWrapper === null ? null : base,
     headWrapper === null ? null : head,
@@ -87,7 +89,7 @@ export function unwrap(base: JsonRecord, head: JsonRecord, pair: PairContext): b
     innerHead,
   )
   if (usage === null) return false
-  compareAnnotations({ ...usage, add: say })
+  compareUsage({ ...usage, stated: () => true, add: say })
   compareDefault({ ...usage, add: say })
   const [nullBefore, nullAfter] = [admitsNull(innerBase), admitsNull(innerHead)]
   const admitsNullBefore = nullBefore || (baseWrapper?.admitsNull ?? false)

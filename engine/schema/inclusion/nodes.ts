@@ -8,7 +8,6 @@ import { admitsAll } from '../ineffective-keywords.ts'
 import { isFormed, KEYWORD_FORMS, type KeywordForm } from '../keyword-forms.ts'
 import { inAnyLanguage, withByteFormat } from '../languages.ts'
 import { isRecord, stepInto, type JsonRecord, type Located } from '../located.ts'
-import { EnteredSchemas } from '../looked-at.ts'
 import { itemsOf, membersOf, textsOf } from '../subschemas.ts'
 import { evaluatesContained, isDangling, resolveSchema, type ResolvedSchema, type SchemaSource } from '../source.ts'
 import { exampleOf } from './formats.ts'
@@ -22,6 +21,7 @@ import {
   type ProofSide,
   type SchemaNode,
 } from './model.ts'
+import { isMarked } from '../usage-marks.ts'
 import { unevaluatedBounds } from './unevaluated.ts'
 
 /** Whose values are compared: what callers send, what they get, or what both write and read. */
@@ -151,8 +151,6 @@ const BOUNDS: readonly (readonly [keyword: string, of: Bound['of'], end: Bound['
   ['maxProperties', 'object', 'max', false],
 ]
 
-const MAX_NESTED_USAGE = 8
-
 /** The parts of a schema that are read one by one, as bits. Most schemas have one or two. */
 const PARTS = { values: 1, scalars: 2, object: 4, array: 8, combined: 16, dynamic: 32, unevaluated: 64 } as const
 /** The bit of a keyword whose value has a wrong JSON type. What it was meant to say is not known. */
@@ -281,15 +279,9 @@ export class SchemaNodes {
   }
 
   /** A property that is read-only is not sent in requests, one that is write-only not in responses. */
-  #isUnused(schema: ResolvedSchema, entered: EnteredSchemas | null = null, depth = 0): boolean {
-    if (this.usage === 'shared' || depth > MAX_NESTED_USAGE) return false
-    const keyword = this.usage === 'request' ? 'readOnly' : 'writeOnly'
-    if (schema.value[keyword] === true) return true
-    if (schema.value.allOf === undefined || entered?.enter(schema.value, depth) === false) return false
-    const below = entered ?? new EnteredSchemas()
-    return this.#list(schema, 'allOf').some((item) =>
-      this.#isUnused(resolveSchema(item, this.source), below, depth + 1),
-    )
+  #isUnused(schema: ResolvedSchema): boolean {
+    if (this.usage === 'shared') return false
+    return isMarked(schema, this.usage === 'request' ? 'readOnly' : 'writeOnly', this.source)
   }
 
   #list(owner: ResolvedSchema, keyword: string): readonly Located[] {
