@@ -16,7 +16,7 @@ const EXCEPTIONS: readonly RuleException[] = [
   },
   {
     rules: ['crd-property-became-required-with-default', 'new-required-crd-property-with-default'],
-    level: 'dangerous',
+    level: 'info',
     because:
       'The API server fills in the default before it validates, so an object without the property is still accepted.',
   },

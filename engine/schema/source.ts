@@ -13,6 +13,8 @@ export interface SchemaSource {
   readonly dialect: SchemaDialect
   /** Whether keywords are left out that the dialect does not have. Absent: they count, as many readers take them. */
   readonly isStrict?: boolean
+  /** Whether a property that is left out gets its default before values are validated, as in Kubernetes. Absent: it does not. */
+  readonly fillsDefaults?: boolean
   /**
    * Whether `unevaluatedItems` passes over the items that `contains` matches: in 2020-12 (core §11.2), not in 2019-09 (core
    * §9.3.1.3). Null: other drafts are stated. Absent: it does.

@@ -167,7 +167,7 @@ function compareVersionSchemas(before: CrdVersion, after: CrdVersion, owner: Sch
 }
 
 /** Structural schemas contain no references. */
-const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', resolve: () => null }
+const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', fillsDefaults: true, resolve: () => null }
 
 function compareSchemas(before: Located, after: Located, { name, where }: SchemaOwner, walk: CrdWalk): number {
   const comparison = new SchemaComparison({ before: NO_REFERENCES, after: NO_REFERENCES })

@@ -11,7 +11,7 @@ import type { SchemaDelta } from '../../schema/delta.ts'
 import type { ProofDirection } from '../../schema/inclusion/inclusion.ts'
 import type { UseDirection } from '../../schema/sites.ts'
 import type { Alarm, Explanation } from './explanations.ts'
-import { OVERLAP_WORDS } from './proved-level.ts'
+import { NAMES_WORDS, OVERLAP_WORDS } from './proved-level.ts'
 import { removedNames, withoutNames } from './removed-properties.ts'
 import type { UseProofs } from './schema-proofs.ts'
 
@@ -138,6 +138,11 @@ function isUnused({ after }: SchemaPair, direction: UseDirection): boolean {
   return direction === 'response' && after.value.writeOnly === true
 }
 
+function wordsOf(letter: 'names' | 'overlap', proof: ProofDirection): string | null {
+  if (letter === 'overlap') return OVERLAP_WORDS[proof]
+  return proof === 'narrowing' ? NAMES_WORDS : null
+}
+
 /**
  * The general finding at a pair; none if its values are all kept, or all known.
  * @param asked the pair, or the part of it that the finding is about
@@ -165,7 +170,7 @@ function generalsOf(
   return [
     {
       reached: { ...OF_THE_WHOLE, delta, pair, path },
-      words: letter === 'overlap' ? OVERLAP_WORDS[proof] : null,
+      words: letter === null ? null : wordsOf(letter, proof),
     },
   ]
 }

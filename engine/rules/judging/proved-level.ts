@@ -41,6 +41,9 @@ export const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
     'such values were refused only because several alternatives of oneOf admit them, which authors seldom intend',
 }
 
+/** For values that are refused because of a name that was allowed, and that nothing described. */
+export const NAMES_WORDS = 'only values that hold names which were allowed, but not described, are refused'
+
 /** The level that the proofs leave a finding, and the explanation if it differs from that of its rule. */
 export interface Left {
   readonly level: Level

@@ -216,8 +216,7 @@ export class UseProofs {
    */
   letterOf(pair: SchemaPair, direction: ProofDirection): 'names' | 'overlap' | null {
     const question = this.#question(direction, true)
-    if (direction === 'widening' && this.#prover.ask(pair.before, pair.after, question).kind === 'included')
-      return 'names'
+    if (this.#prover.ask(pair.before, pair.after, question).kind === 'included') return 'names'
     return this.isOverlap(pair, direction, true) ? 'overlap' : null
   }
 

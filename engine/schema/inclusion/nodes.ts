@@ -373,10 +373,18 @@ export class SchemaNodes {
     for (const name of [...new Set(textsOf(value.required))].sort()) {
       // An empty name that names no property is a slip of a generator.
       const isMeant = name !== '' || properties.some(([described]) => described === name)
-      if (isMeant && !unused.has(name)) into.push({ kind: 'required', name })
+      if (isMeant && !unused.has(name) && !this.#isFilledIn(value, name)) into.push({ kind: 'required', name })
     }
     if (value.propertyNames !== undefined) into.push({ kind: 'names', node: this.#child(owner, 'propertyNames') })
     this.#readDependencies(owner, into)
+  }
+
+  /** Whether a property that nobody gives is there all the same. */
+  #isFilledIn(object: JsonRecord, name: string): boolean {
+    if (this.source.fillsDefaults !== true) return false
+    const properties = membersOf(object, 'properties')
+    const property = Object.hasOwn(properties, name) ? properties[name] : null
+    return isRecord(property) && property.default !== undefined && property.default !== null
   }
 
   #readDependencies(owner: ResolvedSchema, into: Constraint[]): void {
