@@ -5,11 +5,13 @@
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncMessage, MessageCounts } from '../../contracts/asyncapi/messages.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD } from '../../schema/sites.ts'
+import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { canonicalJson } from '../../common/hash.ts'
 import { matchCounts } from '../match.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
+import { avroForm, languageOf } from './avro.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
 import { isSameContent } from './content.ts'
@@ -120,15 +122,18 @@ function reportLanguage(walk: AsyncWalk, { part, subject }: MessagePart, base: A
   walk.add({ rule: 'asyncapi-payload-language-changed', subject, side: 'head', located, before, after })
 }
 
-/** Other languages than JSON Schema are compared by value. */
+/** Other languages than JSON Schema are compared by value, Avro in one notation. */
 function compareOtherLanguage(
   walk: AsyncWalk,
   { part, subject }: MessagePart,
   base: AsyncMessage,
   head: AsyncMessage,
 ): void {
-  if (base.schemaFormat[part] !== head.schemaFormat[part]) return reportLanguage(walk, { part, subject }, base, head)
+  const [before, after] = [base.schemaFormat[part], head.schemaFormat[part]]
+  if (languageOf(before) !== languageOf(after)) return reportLanguage(walk, { part, subject }, base, head)
   if (isSameContent(base[part], head[part], walk)) return
+  const [form, other] = [avroForm(before, base[part]?.value), avroForm(after, head[part]?.value)]
+  if (form !== null && other !== null && isEqual(form.form, other.form)) return
   const located = head[part] ?? head.located
   const values = { before: base[part]?.value ?? null, after: head[part]?.value ?? null }
   const name = payloadLanguageOf(head, part)
