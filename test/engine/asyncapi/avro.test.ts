@@ -8,25 +8,18 @@ type Json = Readonly<Record<string, unknown>>
 const FORMAT = 'application/vnd.apache.avro;version=1.9.0'
 const KIND = { type: 'enum', name: 'Kind', symbols: ['A', 'B'] }
 const KEY = { name: 'key', type: 'string' }
-const ORDER: Json = {
-  type: 'record',
-  name: 'Order',
-  namespace: 'a.b',
-  fields: [
-    KEY,
-    { name: 'kind', type: KIND },
-    { name: 'other', type: ['null', 'Kind'], default: null },
-    { name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } },
-    { name: 'list', type: { type: 'array', items: 'Kind' } },
-    { name: 'map', type: { type: 'map', values: { type: 'fixed', name: 'F', size: 4 } } },
-  ],
-}
+const FIELDS: readonly Json[] = [
+  KEY,
+  { name: 'kind', type: KIND },
+  { name: 'other', type: ['null', 'Kind'], default: null },
+  { name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } },
+  { name: 'list', type: { type: 'array', items: 'Kind' } },
+  { name: 'map', type: { type: 'map', values: { type: 'fixed', name: 'F', size: 4 } } },
+]
+const ORDER: Json = { type: 'record', name: 'Order', namespace: 'a.b', fields: FIELDS }
 
 function withField(name: string, change: Json): Json {
-  const fields = (ORDER['fields'] as readonly Json[]).map((field) =>
-    field['name'] === name ? { ...field, ...change } : field,
-  )
-  return { ...ORDER, fields }
+  return { ...ORDER, fields: FIELDS.map((field) => (field['name'] === name ? { ...field, ...change } : field)) }
 }
 
 function documentOf(payload: unknown, schemaFormat = FORMAT): Json {
@@ -36,6 +29,12 @@ function documentOf(payload: unknown, schemaFormat = FORMAT): Json {
     channels: { c: { address: 'a', messages: { m: { payload: { schemaFormat, schema: payload } } } } },
     operations: { o: { action: 'send', channel: { $ref: '#/channels/c' } } },
   }
+}
+
+/** An order whose key has the type of another part of the document. */
+function referring(type: string): Json {
+  const components = { schemas: { key: { type } } }
+  return { ...documentOf(withField('key', { type: { $ref: '#/components/schemas/key' } })), components }
 }
 
 const SAME: Readonly<Record<string, unknown>> = {
@@ -59,7 +58,7 @@ const CHANGED: Readonly<Record<string, unknown>> = {
   'another order of a union': withField('other', { type: ['Kind', 'null'] }),
   'another symbol': withField('kind', { type: { ...KIND, symbols: ['A', 'C'] } }),
   'another order of symbols': withField('kind', { type: { ...KIND, symbols: ['B', 'A'] } }),
-  'another order of fields': { ...ORDER, fields: [...(ORDER['fields'] as readonly Json[])].reverse() },
+  'another order of fields': { ...ORDER, fields: [...FIELDS].reverse() },
   'another size': withField('map', { type: { type: 'map', values: { type: 'fixed', name: 'F', size: 8 } } }),
   'an alias': withField('key', { aliases: ['id'] }),
   'a descending order': withField('key', { order: 'descending' }),
@@ -87,10 +86,6 @@ suite('an Avro schema', () => {
     assert.equal(worstOf('asyncapi', documentOf(ORDER), other), 'dangerous')
   })
   test('is another one where the target of a reference changed', () => {
-    const referring = (type: string): Json => ({
-      ...documentOf(withField('key', { type: { $ref: '#/components/schemas/key' } })),
-      components: { schemas: { key: { type } } },
-    })
     assert.equal(worstOf('asyncapi', referring('string'), referring('bytes')), 'dangerous')
   })
 })
