@@ -60,7 +60,7 @@ for (const [place, within] of Object.entries(PLACES))
       })
   })
 
-test('what only unknown names refuse is not told of alternatives', () => {
+test('a warning because of unknown names does not name alternatives', () => {
   const open = { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true }
   const [alarm] = alarmsOf('k8s_crd', resource(open), resource({ ...open, properties: { x: TEXT } }))
   assert.equal(alarm?.level, 'dangerous')

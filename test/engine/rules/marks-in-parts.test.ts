@@ -1,4 +1,4 @@
-/** A mark (read-only, write-only) that a part of `allOf` states holds for the property, as one that stands beside its keywords. */
+/** A mark (read-only, write-only) that a part of `allOf` states holds for the property, as one that is next to its keywords. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'
