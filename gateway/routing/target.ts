@@ -257,7 +257,9 @@ function hostName(header: string): HostReading {
   const known = KNOWN_HOSTS.get(header)
   if (known !== undefined) return known
   const host = HOST.exec(header)?.[1]
-  const reading = host === undefined || host === '' ? fail('it names no host') : canonicalHost(host)
+  // DNS reads `api.example.` as `api.example`, and some clients write names so to skip their search list.
+  const name = host?.replace(/\.$/, '') ?? ''
+  const reading = name === '' ? fail('it names no host') : canonicalHost(name)
   if (!reading.ok) return reading
   if (KNOWN_HOSTS.size >= MOST_KNOWN_HOSTS) KNOWN_HOSTS.clear()
   KNOWN_HOSTS.set(header, reading)

@@ -43,7 +43,7 @@ for (const site of SITES) {
           const which = isRequired ? 'required' : 'optional'
           test(`${from}, then ${to}, ${which}`, () => {
             const became = findingsOf(site, before({}), after({ [mark]: true }), isRequired)
-            const level = isRequired && mark === 'writeOnly' ? 'breaking' : 'dangerous'
+            const level = mark === 'readOnly' ? 'info' : isRequired ? 'breaking' : 'dangerous'
             assert.equal(became.get(`${site.scope}-${which}-property-became-${word}`), level)
             const kept = findingsOf(site, before({ [mark]: true }), after({ [mark]: true }), isRequired)
             assert.deepEqual(
