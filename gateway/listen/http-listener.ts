@@ -6,7 +6,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer, maxHeaderSize } from '../runtime/node-http.ts'
 import type { EntryOf, ListenerEntry } from '../network/listen.ts'
-import { refuseRequest, refuseUnreadable } from './unreadable-request.ts'
+import { refuseRequest, refuseUnreadable, type ParserError } from './unreadable-request.ts'
 import { RequestOrder } from './request-order.ts'
 import { watchUnusedConnections } from './unused-connections.ts'
 
@@ -58,8 +58,9 @@ export function createHttpListener(options: ListenerOptions, serve: RequestListe
     server.emit('request', request, response)
   })
   // Not a request: the parser has no request object for it.
-  server.on('clientError', (error, socket) => {
-    refuseUnreadable(error, socket, options.maxHeaderSize ?? maxHeaderSize, order.isUnderWay(socket))
+  server.on('clientError', (error: ParserError, socket) => {
+    if (error.code !== 'ECONNRESET' && order.endAfterAnswer(socket)) return
+    refuseUnreadable(error, socket, options.maxHeaderSize ?? maxHeaderSize, false)
   })
   return server
 }

@@ -61,8 +61,22 @@ export class RequestOrder {
 
   /** True while a complete request is being answered, or an answer has begun: an error in its place would be taken for it. */
   isUnderWay(connection: Duplex): boolean {
+    return this.#underWay(connection) !== null
+  }
+
+  /** Ends the connection after the answer to the request that is under way. False: there is none, or nobody takes it. */
+  endAfterAnswer(connection: Duplex): boolean {
+    const answer = this.#underWay(connection)
+    if (answer === null || !connection.writable) return false
+    answer.shouldKeepAlive = false
+    answer.once('finish', () => connection.end())
+    return true
+  }
+
+  #underWay(connection: Duplex): ServerResponse | null {
     const answer = this.#connections.get(connection)?.last
-    return answer !== undefined && !answer.writableFinished && (answer.req.complete || answer.headersSent)
+    if (answer === undefined || answer.writableFinished) return null
+    return answer.req.complete || answer.headersSent ? answer : null
   }
 }
 

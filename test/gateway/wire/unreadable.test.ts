@@ -149,7 +149,7 @@ test('the listener of the API answers alike', async (t) => {
   }
 })
 
-test('bytes that are no request, behind one that is being served, get no error that would be taken for its answer', async (t) => {
+test('bytes that are no request, behind one that is being served, get its answer and no other, and end the connection', async (t) => {
   const api = await startApi()
   t.after(() => api.close())
   const body = JSON.stringify({
@@ -159,6 +159,11 @@ test('bytes that are no request, behind one that is being served, get no error t
   })
   const fields = `Host: ${new URL(api.url).host}\r\nAuthorization: Bearer ${api.key}\r\nContent-Type: application/json`
   const request = `POST /api/v1/preflight HTTP/1.1\r\n${fields}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
-  assert.equal(await exchangeBytes(api.url, `${request}no request\r\n\r\n`), '')
+  for (const behind of ['no request\r\n\r\n', ')', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03']) {
+    const answer = await exchangeBytes(api.url, request + behind)
+    assert.equal(statusOf(answer), 200)
+    assert.equal(at(bodyOf(answer), 'decision'), 'ALLOW', 'it is the only answer')
+    assert.match(answer, /^connection: close\r$/im)
+  }
   assert.equal(statusOf(await exchangeBytes(api.url, 'no request\r\n\r\n')), 400)
 })
