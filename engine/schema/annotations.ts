@@ -28,7 +28,7 @@ interface UsageOnSides extends Pick<Examination, 'base' | 'head' | 'add'> {
   readonly stated: (mark: UsageMark) => boolean
 }
 
-/** The same for members that state all there is. */
+/** Reports changed usage between two sides whose members hold the marks of their parts. */
 export function compareUsage({ base, head, stated, add }: UsageOnSides): void {
   for (const keyword of USAGE_MARKS) {
     const before = base[keyword] === true

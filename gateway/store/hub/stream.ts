@@ -26,6 +26,7 @@ interface HubChangesOptions {
 const COMPARED_EVERY = 200
 /** Milliseconds of proofs that are too old, until the stream is begun anew: behind one address, the clock may be of another hub. */
 const LONGEST_STALE = 3000
+
 export function hubChanges(options: HubChangesOptions): HubChanges {
   return new PushedChanges(options)
 }
