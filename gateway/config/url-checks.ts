@@ -96,7 +96,11 @@ function urlMistakes(pointer: string, text: string, setting: UrlSetting): readon
 function urlProblem(text: string, setting: UrlSetting): readonly [problem: string, fix: string] | null {
   // Node.js normalizes the hosts of http, not those of smtp.
   const url = URL.parse(text.replace(/^smtps?:/, 'http:'))
-  if (url === null) return ['it is not a URL', `write ${text.slice(0, text.indexOf(':'))}://HOST[:PORT][/PATH]`]
+  if (url === null)
+    return [
+      'it is not a URL',
+      setting.hubs === true ? HUB_FIX : `write ${text.slice(0, text.indexOf(':'))}://HOST[:PORT][/PATH]`,
+    ]
   const { username, password, search, hash, port, hostname } = url
   if (setting.credentials !== null && username + password !== '')
     return ['credentials in a URL are not sent', setting.credentials]

@@ -24,6 +24,7 @@ interface Exchanges {
 
 export class RequestOrder {
   readonly #connections = new WeakMap<Duplex, Exchanges>()
+  readonly #ending = new WeakSet<Duplex>()
 
   /** Takes a request as soon as those before it on its connection are answered. Not at all if the connection ends with one. */
   take(request: IncomingMessage, response: ServerResponse, take: () => void): void {
@@ -68,6 +69,9 @@ export class RequestOrder {
   endAfterAnswer(connection: Duplex): boolean {
     const answer = this.#underWay(connection)
     if (answer === null || !connection.writable) return false
+    // The parser reports an error again for each further piece of data.
+    if (this.#ending.has(connection)) return true
+    this.#ending.add(connection)
     answer.shouldKeepAlive = false
     answer.once('finish', () => connection.end())
     return true

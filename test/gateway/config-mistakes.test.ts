@@ -342,6 +342,13 @@ for (const { path, credentials, query } of URL_SETTINGS)
     }
   })
 
+test('each hub of a list is checked, and the mistake says how to write it', () => {
+  for (const url of ['https://a,', 'https://a, b', 'https://a,http:/']) {
+    const found = checkUrls({ store: { url } }).map(({ message, fix }) => `${message}: ${fix}`)
+    assert.deepEqual(found, ['it is not a URL: write https://HOST[:PORT]'], url)
+  }
+})
+
 test('a URL in the settings is checked', () => {
   for (const value of [{ public_url: 'http://a@b' }, { routes: [{ ...ROUTE, upstream: 'http://a@b' }] }])
     assert.match(mistakesOf(value), /credentials in a URL are not sent/)

@@ -1,10 +1,12 @@
 /** Heads that are too large and bytes that are no request: each gets an error with its cause, and nothing is forwarded. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { connect } from 'node:http2'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createHttpListener } from '../../../gateway/listen/http-listener.ts'
 import { startApi } from '../../fakes/api.ts'
 import { startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { listening } from '../../fakes/listening.ts'
@@ -166,4 +168,28 @@ test('bytes that are no request, behind one that is being served, get its answer
     assert.match(answer, /^connection: close\r$/im)
   }
   assert.equal(statusOf(await exchangeBytes(api.url, 'no request\r\n\r\n')), 400)
+})
+
+test('many pieces of such bytes wait for the one answer', async (t) => {
+  const answers: ServerResponse[] = []
+  const server = createHttpListener({ headTimeoutMs: 10_000 }, (_request, response) => void answers.push(response))
+  const { port } = new URL(await listening(t, server))
+  const warnings: string[] = []
+  const note = ({ name }: Error): void => void warnings.push(name)
+  process.on('warning', note)
+  t.after(() => process.off('warning', note))
+  const socket = openSocket(`http://127.0.0.1:${port}`)
+  const received = text(socket)
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await until(() => answers.length === 1, 'the request is served')
+  for (let piece = 0; piece < 30; piece += 1) {
+    socket.write('no request\r\n\r\n')
+    await pause(2)
+  }
+  answers[0]?.end('good')
+  const whole = await received
+  assert.match(whole, /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*Connection: close\r\n/)
+  assert.ok(whole.endsWith('good'))
+  assert.equal(answers.length, 1)
+  assert.deepEqual(warnings, [])
 })
