@@ -4,7 +4,7 @@
  * one file, since all of its tests go over one reading of the sources.
  */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { test } from 'node:test'
 import engineManifest from '../engine/package.json' with { type: 'json' }
@@ -614,4 +614,23 @@ test('no member is looked for with `in` by a name that is not written there', ()
       .map((line) => `${path}: ${line.trim()}`),
   )
   assert.deepEqual(asked, [], 'use Object.hasOwn')
+})
+
+/** What a script of package.json hands to the test runner: paths and patterns of files. */
+function testFilesOf(script: 'test:fast' | 'test:isolated'): ReadonlySet<string> {
+  const patterns = rootManifest.scripts[script].split(' ').filter((word) => word.includes('.test.ts'))
+  return new Set(
+    globSync(
+      patterns.map((word) => word.replaceAll('"', '')),
+      { cwd: ROOT },
+    ),
+  )
+}
+
+test('`npm test` runs every test file', () => {
+  assert.equal(rootManifest.scripts.test, 'npm run test:fast && npm run test:isolated')
+  const run = testFilesOf('test:fast').union(testFilesOf('test:isolated'))
+  assert.ok(run.size > 500, 'the patterns are found')
+  const left = globSync('test/**/*.test.ts', { cwd: ROOT }).filter((file) => !run.has(file))
+  assert.deepEqual(left, [], 'no pattern of test:fast or test:isolated holds them')
 })
