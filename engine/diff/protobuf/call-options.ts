@@ -8,6 +8,7 @@ import { extensionName } from '../../contracts/protobuf/options.ts'
 import type { Declared } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { isRecord } from '../../schema/located.ts'
+import { constraintEffect, refusesUnset, type ConstraintEffect } from './constraints.ts'
 import type { Directions } from './directions.ts'
 
 const BEHAVIOR = '(google.api.field_behavior)'
@@ -95,14 +96,17 @@ function behaviorsOf(value: Json | undefined): readonly string[] {
   return [...new Set(list)].filter((behavior) => behavior !== 'OPTIONAL').sort(byCodeUnit)
 }
 
+/** One option of a declaration. */
 interface OptionChange {
   readonly option: string
-  readonly before: Json
-  readonly after: Json
+  /** What the declaration states on each side, by `statedOptions`. */
+  readonly base: ReadonlyMap<string, Json>
+  readonly head: ReadonlyMap<string, Json>
 }
 
 /** The meaning of a changed option for those who send or receive what it belongs to. */
-export function optionRule({ option, before, after }: OptionChange, directions: Directions): ProtoRuleId {
+export function optionRule({ option, base, head }: OptionChange, directions: Directions): ProtoRuleId {
+  const [before, after] = [base.get(option) ?? null, head.get(option) ?? null]
   if (option.startsWith('features.(')) return 'proto-language-feature-changed'
   if (option === BEHAVIOR) {
     const [old, current] = [behaviorsOf(before), behaviorsOf(after)]
@@ -116,8 +120,17 @@ export function optionRule({ option, before, after }: OptionChange, directions: 
   if (isDemand(option, after) && !isDemand(option, before)) {
     return directions.isSent ? 'proto-field-required-by-option' : 'proto-option-changed'
   }
+  const effect = constraintEffect(option, base, head)
+  if (effect !== null) return constraintRule(effect, directions)
   if (ADDRESS.test(option)) return isExtended(before, after) ? 'proto-option-changed' : 'proto-caller-option-changed'
   return CALLER_OPTIONS.test(option) ? 'proto-caller-option-changed' : 'proto-option-changed'
+}
+
+/** Callers send what was valid. Readers rely on what is valid. */
+function constraintRule({ narrows, widens }: ConstraintEffect, { isSent, isReceived }: Directions): ProtoRuleId {
+  if (isSent && narrows === 'yes') return 'proto-field-constraint-tightened'
+  const isSafe = (!isSent || narrows === 'no') && (!isReceived || widens === 'no')
+  return isSafe ? 'proto-option-changed' : 'proto-caller-option-changed'
 }
 
 /** Whether everything that was stated is stated still. */
@@ -130,9 +143,13 @@ function isDemand(option: string, value: Json): boolean {
   return value === true && DEMAND.test(option) && /\brequired\b/.test(option)
 }
 
-/** Whether calls without a field or oneof are refused: by its options, or because of what they state about its value. */
-export function demandOf(declared: Pick<Declared, 'options'>): 'required' | 'constrained' | 'none' {
-  const stated = [...statedOptions(declared)]
+/**
+ * Whether calls without a field or oneof are refused: by its options (`required`), surely by what they state about its value
+ * (`refused`), or perhaps by that (`constrained`).
+ */
+export function demandOf(declared: Pick<Declared, 'options'>): 'required' | 'refused' | 'constrained' | 'none' {
+  const options = statedOptions(declared)
+  const stated = [...options]
   const isRequired = ([option, value]: (typeof stated)[number]): boolean =>
     option === BEHAVIOR ? behaviorsOf(value).includes('REQUIRED') : isDemand(option, value)
   if (stated.some(isRequired)) return 'required'
@@ -141,5 +158,7 @@ export function demandOf(declared: Pick<Declared, 'options'>): 'required' | 'con
     ([option, value]) =>
       (option.endsWith('.ignore') && IGNORED.has(value)) || (option.endsWith('.ignore_empty') && value === true),
   )
-  return rules.length === 0 || isIgnored ? 'none' : 'constrained'
+  if (rules.length === 0 || isIgnored) return 'none'
+  const unset = refusesUnset(options)
+  return unset === 'yes' ? 'refused' : unset === 'perhaps' ? 'constrained' : 'none'
 }

@@ -80,7 +80,8 @@ function additionRule(field: ProtoField, owner: ProtoMessage, walk: ProtoWalk): 
   if (demand === 'required') return 'proto-field-required-by-option'
   // Constraints are not evaluated for a field with explicit presence that is not set.
   const isChecked = field.oneof === null && cardinalityOf(field, walk.head) !== 'explicit'
-  return isChecked ? 'proto-constrained-field-added' : 'proto-field-added'
+  if (!isChecked) return 'proto-field-added'
+  return demand === 'refused' ? 'proto-field-required-by-option' : 'proto-constrained-field-added'
 }
 
 /** Entries of maps are named after their field. Those of a renamed field are matched by it. */

@@ -38,7 +38,7 @@ export function compareCommonOptions(
     const head = headOptions.get(option) ?? null
     if (isEqual(base, head)) continue
     const stated = (value: unknown): unknown => (value === null ? null : { [option]: value })
-    const rule = optionRule({ option, before: base, after: head }, walk.directions(reaches))
+    const rule = optionRule({ option, base: baseOptions, head: headOptions }, walk.directions(reaches))
     walk.add({ ...place, rule, subject: `${after.fullName} ${option}`, before: stated(base), after: stated(head) })
   }
 }

@@ -3,11 +3,18 @@ import type { ProtoMethod, ProtoService } from '../../contracts/protobuf/model.t
 import type { Operation } from '../../model/finding.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { compareHttpBindings } from './http-bindings.ts'
+import { isEqual } from '../../schema/equality.ts'
+import { statedOptions } from './call-options.ts'
 import { operationOf } from './affected-rpcs.ts'
 import { compareCommonOptions } from './options.ts'
 import type { ProtoWalk } from './walk.ts'
 
-const JUDGED: ReadonlySet<string> = new Set(['idempotency_level'])
+/** The types that callers unpack from an operation of `google.longrunning`. */
+const OPERATION_TYPES = ['response_type', 'metadata_type'].map(
+  (member) => `(google.longrunning.operation_info).${member}`,
+)
+
+const JUDGED: ReadonlySet<string> = new Set(['idempotency_level', ...OPERATION_TYPES])
 
 export function compareService(base: ProtoService, head: ProtoService, walk: ProtoWalk): void {
   const before = new Map(base.methods.map((method) => [method.name, method]))
@@ -57,8 +64,10 @@ const TRAITS: readonly MethodTrait[] = [
   },
 ]
 
+type AddMethodChange = (rule: ProtoRuleId, before: unknown, after: unknown) => void
+
 function compareMethod(base: ProtoMethod, head: ProtoMethod, operation: Operation, walk: ProtoWalk): void {
-  const add = (rule: ProtoRuleId, before: string, after: string): void => {
+  const add: AddMethodChange = (rule, before, after) => {
     const place = { side: 'head', location: head.at, subject: head.fullName, reaches: [operation] } as const
     walk.add({ ...place, rule, name: head.name, before, after })
   }
@@ -75,6 +84,21 @@ function compareMethod(base: ProtoMethod, head: ProtoMethod, operation: Operatio
   for (const { rule, valueOf } of TRAITS) {
     if (valueOf(base) !== valueOf(head)) add(rule, valueOf(base), valueOf(head))
   }
+  compareOperationTypes(base, head, add, walk)
   compareHttpBindings(base, head, operation, walk)
   compareCommonOptions(base, head, { judged: JUDGED, reaches: [operation] }, walk)
+}
+
+/** A name without a package is one of the package of the rpc (google/longrunning/operations.proto). */
+function compareOperationTypes(base: ProtoMethod, head: ProtoMethod, add: AddMethodChange, walk: ProtoWalk): void {
+  const [baseOptions, headOptions] = [statedOptions(base), statedOptions(head)]
+  for (const option of OPERATION_TYPES) {
+    const [before, after] = [baseOptions.get(option) ?? null, headOptions.get(option) ?? null]
+    if (isEqual(before, after)) continue
+    if (typeof before !== 'string' || typeof after !== 'string') {
+      const stated = (value: unknown): unknown => (value === null ? null : { [option]: value })
+      add('proto-caller-option-changed', stated(before), stated(after))
+    } else if (walk.base.typeOf(before, base.scope).name !== walk.head.typeOf(after, head.scope).name)
+      add('proto-rpc-operation-type-changed', before, after)
+  }
 }

@@ -38,6 +38,18 @@ export const FIELD_ROWS = {
     why: 'Calls without it worked, and are refused now (google.api.field_behavior, protovalidate).',
     fix: 'Leave it optional, or demand it in a new rpc.',
   },
+  'proto-field-constraint-tightened': {
+    level: 'breaking',
+    direction: 'request',
+    area: 'protobuf fields',
+    kind: 'validation',
+    action: 'narrowed',
+    effect: 'narrows',
+    buf: [],
+    sentence: 'the validation of the field `{name}` refuses values that it took: {before} → {after}',
+    why: 'Servers run the validation on each call, and refuse calls that worked (protovalidate, protoc-gen-validate).',
+    fix: 'Keep the constraint as it was, or state the new one for a new field.',
+  },
   'proto-field-became-input-only': {
     level: 'breaking',
     direction: 'response',

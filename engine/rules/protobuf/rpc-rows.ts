@@ -50,6 +50,19 @@ export const RPC_ROWS = {
     why: 'Callers read what servers answer as another message.',
     fix: 'Offer a new rpc with the new response.',
   },
+  'proto-rpc-operation-type-changed': {
+    level: 'breaking',
+    direction: 'response',
+    area: 'protobuf rpcs',
+    kind: 'type',
+    action: 'changed',
+    effect: 'moves',
+    buf: [],
+    sentence:
+      'the type in the operation of the rpc `{name}` changed from {before} to {after} (google.longrunning.operation_info)',
+    why: 'Callers unpack the result, or the metadata, as the old message: the type in it is another one, so that fails.',
+    fix: 'Offer a new rpc with the new type.',
+  },
   'proto-rpc-client-streaming-changed': {
     level: 'breaking',
     direction: 'request',

@@ -45,10 +45,10 @@ type Stated = readonly [text: string, forth: Worst, back: Worst]
 
 /** By which servers accept and answer calls, and one that concerns no caller. */
 const FIELD_OPTIONS: readonly Stated[] = [
-  ['(buf.validate.field).int32.gt = 5', 'dangerous', 'dangerous'],
+  ['(buf.validate.field).int32.gt = 5', 'breaking', 'info'],
   ['(.buf.validate.field).required = true', 'breaking', 'dangerous'],
   ['(buf.validate.field).repeated.items.required = true', 'dangerous', 'dangerous'],
-  ['(validate.rules).int32.gt = 5', 'dangerous', 'dangerous'],
+  ['(validate.rules).int32.gt = 5', 'breaking', 'info'],
   ['(google.api.field_behavior) = REQUIRED', 'breaking', 'dangerous'],
   ['(google.api.field_behavior) = INPUT_ONLY', 'dangerous', 'dangerous'],
   ['(google.api.field_behavior) = OUTPUT_ONLY', 'dangerous', 'dangerous'],
@@ -329,7 +329,21 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'a field with validation of its empty value',
     {},
     message('int32 a = 1; string b = 2 [(buf.validate.field).string.min_len = 1];'),
+    'breaking',
+    'breaking',
+  ],
+  [
+    'a field with validation that may refuse its empty value',
+    {},
+    message('int32 a = 1; string b = 2 [(buf.validate.field).string.pattern = "^x*$"];'),
     'dangerous',
+    'breaking',
+  ],
+  [
+    'a field with validation that takes its empty value',
+    {},
+    message('int32 a = 1; string b = 2 [(buf.validate.field).string.max_len = 9];'),
+    'info',
     'breaking',
   ],
   [
