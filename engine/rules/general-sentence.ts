@@ -159,8 +159,12 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
     'a standard scalar is no longer used anywhere, and no longer part of the schema',
   'the reply goes to what the request says in {after} instead of {before}':
     'the reply goes to what the request says in another place',
-  'the schema changed in a language that is not compared ({name})':
-    'the schema changed in a language that is not compared',
+  'the schema changed in another language than JSON Schema ({name})':
+    'the schema changed in another language than JSON Schema',
+  'readers cannot read what is sent by the changed schema, or by the one before ({name})':
+    'readers cannot read what is sent by the changed schema, or by the one before',
+  'the schema changed in a way that its language calls compatible ({name})':
+    'the schema changed in a way that its language calls compatible',
   'the schema is described in {after} instead of {before} (schemaFormat)':
     'the schema is described in another language (schemaFormat)',
   'the message is written as {after} instead of {before}': 'the message has another content type',

@@ -1,71 +1,220 @@
-/** Avro schemas in one notation: what only documents them is gone, and every name is a full name (Avro 1.12, "Names"). */
-import { readJson } from '../../contracts/json-text.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { isRecord, type JsonRecord } from '../../schema/located.ts'
+/** Whether data by one Avro schema can be read by another one (Avro 1.12, "Schema Resolution"). */
+import {
+  readAvro,
+  type AvroEnum,
+  type AvroField,
+  type AvroFixed,
+  type AvroList,
+  type AvroNamed,
+  type AvroPrimitive,
+  type AvroRecord,
+  type AvroSchema,
+  type AvroType,
+} from '../../contracts/asyncapi/avro.ts'
+import { Pairs } from '../../schema/inclusion/pair-map.ts'
+import type { Located } from '../../schema/located.ts'
+import type { AsyncAction, AsyncApi } from '../../contracts/asyncapi/contract.ts'
+import { DEFINITION_CHANGED, DEFINITION_SAME, type DefinitionChange } from '../definition-change.ts'
 
 const AVRO = /^application\/vnd\.apache\.avro(?:\+(?:json|yaml))?(?=;|$)/i
 
+export function isAvro(format: string): boolean {
+  return AVRO.test(format)
+}
+
 /** The name of the language, whichever text it is written in. */
-export function languageOf(format: string | null): string | null {
-  return format === null ? null : format.replace(AVRO, 'application/vnd.apache.avro')
+export function languageOf(format: string): string {
+  return format.replaceAll(/\s+/g, '').replace(AVRO, 'application/vnd.apache.avro')
 }
 
-const PRIMITIVE: ReadonlySet<string> = new Set(['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string'])
-const NAMED: ReadonlySet<unknown> = new Set(['record', 'error', 'enum', 'fixed'])
-
-/** The one notation of a schema. Null: it is in another language, or holds what is no schema, so that nothing is known of it. */
-export function avroForm(format: string | null, schema: unknown): { readonly form: unknown } | null {
-  if (format === null || !AVRO.test(format)) return null
-  const read = typeof schema === 'string' ? readText(schema) : schema
-  return holdsReference(read) ? null : { form: schemaForm(read, '') }
+/** A schema and the document that it refers to. */
+interface SchemaOfSide {
+  readonly schema: Located
+  readonly side: AsyncApi
 }
 
-/** A schema may be the text of its JSON. */
-function readText(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return text
-  const read = readJson(text, DEFAULT_DOCUMENT_LIMITS)
-  return read.ok ? read.value : text
+/**
+ * What a change means for data that is sent. The application writes it by the head, and others read it by the base. Or the
+ * application reads by the head what others write by the base.
+ */
+export function relateAvro(action: AsyncAction, base: SchemaOfSide, head: SchemaOfSide): DefinitionChange {
+  const [before, after] = [base, head].map(({ schema, side }) =>
+    readAvro(schema, (located) => side.documents.follow(located)),
+  )
+  if (!before || !after) return DEFINITION_CHANGED
+  return new AvroResolution(action, before, after).relate()
 }
 
-function holdsReference(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(holdsReference)
-  return isRecord(value) && (value.$ref !== undefined || Object.values(value).some(holdsReference))
+/** Primitive types that a reader takes for another one. */
+const PROMOTED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['int', ['long', 'float', 'double']],
+  ['long', ['float', 'double']],
+  ['float', ['double']],
+  ['string', ['bytes']],
+  ['bytes', ['string']],
+])
+
+type DefinedType = Exclude<AvroType, { readonly kind: 'reference' }>
+
+/** Two types in one place. `path` names it. */
+interface ResolvedPlace {
+  readonly path: readonly string[]
 }
 
-function schemaForm(schema: unknown, namespace: string): unknown {
-  if (typeof schema === 'string') return PRIMITIVE.has(schema) ? schema : fullName(schema, namespace)
-  if (Array.isArray(schema)) return schema.map((branch) => schemaForm(branch, namespace))
-  if (!isRecord(schema)) return schema
-  const { doc: _, namespace: stated, ...members } = schema
-  if (!NAMED.has(members.type)) return unwrapped(withForms(members, namespace))
-  const own = typeof stated === 'string' ? stated : namespace
-  const name = typeof members.name === 'string' ? fullName(members.name, own) : members.name
-  const inner = typeof name === 'string' && name.includes('.') ? name.slice(0, name.lastIndexOf('.')) : ''
-  const fields = Array.isArray(members.fields) ? members.fields.map((field) => fieldForm(field, inner)) : members.fields
-  return { ...members, name, ...(fields !== undefined && { fields }) }
+class AvroResolution {
+  readonly #isHeadRead: boolean
+  readonly #writer: AvroSchema
+  readonly #reader: AvroSchema
+  readonly #seen = new Pairs<object, true>()
+  #isChanged = false
+  /** The first place where data is refused. */
+  #refusal: string | null = null
+
+  constructor(action: AsyncAction, base: AvroSchema, head: AvroSchema) {
+    this.#isHeadRead = action === 'receive'
+    this.#writer = this.#isHeadRead ? base : head
+    this.#reader = this.#isHeadRead ? head : base
+  }
+
+  relate(): DefinitionChange {
+    this.#visit(this.#writer.root, this.#reader.root, { path: [] })
+    if (this.#refusal !== null) return { meaning: 'refused', detail: this.#refusal }
+    return this.#isChanged ? DEFINITION_CHANGED : DEFINITION_SAME
+  }
+
+  #change(): void {
+    this.#isChanged = true
+  }
+
+  #refuse({ path }: ResolvedPlace, why: string): void {
+    this.#refusal ??= path.length === 0 ? why : `${path.join('.')}: ${why}`
+  }
+
+  #visit(written: AvroType, read: AvroType, place: ResolvedPlace): void {
+    const [writer, reader] = [defined(written, this.#writer), defined(read, this.#reader)]
+    if (this.#seen.get(writer, reader) === true) return
+    this.#seen.set(writer, reader, true)
+    if (writer.kind === 'unknown' || reader.kind === 'unknown') {
+      if (writer.kind !== reader.kind || nameOf(writer) !== nameOf(reader)) this.#change()
+    } else if (writer.kind === 'union' || reader.kind === 'union') this.#visitUnions(writer, reader, place)
+    else if (writer.kind === 'primitive' && reader.kind === 'primitive') this.#visitPrimitives(writer, reader, place)
+    else if (writer.kind === 'record' && reader.kind === 'record') this.#visitRecords(writer, reader, place)
+    else if (writer.kind === 'enum' && reader.kind === 'enum') this.#visitEnums(writer, reader, place)
+    else if (writer.kind === 'fixed' && reader.kind === 'fixed') this.#visitFixed(writer, reader, place)
+    else if (isList(writer) && isList(reader) && writer.kind === reader.kind)
+      this.#visit(writer.of, reader.of, { path: [...place.path, writer.kind === 'array' ? 'items' : 'values'] })
+    else this.#refuse(place, `${nameOf(writer)} cannot be read as ${nameOf(reader)}`)
+  }
+
+  /** The first branch of the reader that matches each branch of the writer. */
+  #visitUnions(writer: DefinedType, reader: DefinedType, place: ResolvedPlace): void {
+    const sent = branchesOf(writer).map((branch) => defined(branch, this.#writer))
+    const taken = branchesOf(reader).map((branch) => defined(branch, this.#reader))
+    const isSame = writer.kind === reader.kind && sent.length === taken.length
+    if (!isSame || sent.some((branch, index) => nameOf(branch) !== nameOf(taken[index] ?? null))) this.#change()
+    for (const branch of sent) {
+      const match = taken.find((one) => nameOf(one) === nameOf(branch)) ?? taken.find((one) => isMatching(branch, one))
+      if (match !== undefined) this.#visit(branch, match, place)
+      // A type that is not known may match.
+      else if (branch.kind === 'unknown' || taken.some(({ kind }) => kind === 'unknown')) this.#change()
+      else this.#refuse(place, `${nameOf(branch)} cannot be read as ${taken.map(nameOf).join(' or ')}`)
+    }
+  }
+
+  #visitPrimitives(writer: AvroPrimitive, reader: AvroPrimitive, place: ResolvedPlace): void {
+    if (writer.name !== reader.name && PROMOTED.get(writer.name)?.includes(reader.name) !== true)
+      this.#refuse(place, `${writer.name} cannot be read as ${reader.name}`)
+    else this.#visitLogical(writer, reader, place)
+    if (writer.name !== reader.name) this.#change()
+  }
+
+  /** Decimals match if precision and scale do. Readers ignore other logical types if they do not know them. */
+  #visitLogical(writer: AvroPrimitive | AvroFixed, reader: AvroPrimitive | AvroFixed, place: ResolvedPlace): void {
+    if (writer.logical === reader.logical) return
+    this.#change()
+    if (writer.isDecimal && reader.isDecimal) this.#refuse(place, 'the decimals have another precision or scale')
+  }
+
+  /** Data of older schemas is read by the aliases of the base. One more takes nothing from anybody. */
+  #visitAliases(writer: ReadonlySet<string>, reader: ReadonlySet<string>): void {
+    const [before, after] = this.#isHeadRead ? [writer, reader] : [reader, writer]
+    if (!before.isSubsetOf(after)) this.#change()
+  }
+
+  #visitNames(writer: AvroNamed, reader: AvroNamed, place: ResolvedPlace): void {
+    if (writer.name !== reader.name) this.#change()
+    this.#visitAliases(writer.aliases, reader.aliases)
+    if (!isMatching(writer, reader)) this.#refuse(place, `${writer.name} cannot be read as ${reader.name}`)
+  }
+
+  #visitFixed(writer: AvroFixed, reader: AvroFixed, place: ResolvedPlace): void {
+    this.#visitNames(writer, reader, place)
+    if (writer.size !== reader.size)
+      this.#refuse(place, `the size ${String(writer.size)} is not ${String(reader.size)}`)
+    else this.#visitLogical(writer, reader, place)
+  }
+
+  #visitEnums(writer: AvroEnum, reader: AvroEnum, place: ResolvedPlace): void {
+    this.#visitNames(writer, reader, place)
+    const isSame = writer.symbols.join(' ') === reader.symbols.join(' ') && writer.fallback === reader.fallback
+    if (!isSame) this.#change()
+    const missing = writer.symbols.find((symbol) => !reader.symbols.includes(symbol))
+    if (missing !== undefined && reader.fallback === null)
+      this.#refuse(place, `the reader does not have the symbol ${missing}`)
+  }
+
+  #visitRecords(writer: AvroRecord, reader: AvroRecord, { path }: ResolvedPlace): void {
+    this.#visitNames(writer, reader, { path })
+    if (writer.isError !== reader.isError || fieldNames(writer) !== fieldNames(reader)) this.#change()
+    const sent = new Map(writer.fields.map((field) => [field.name, field]))
+    for (const field of reader.fields) {
+      const place = { path: [...path, field.name] }
+      const named = [field.name, ...field.aliases].find((name) => sent.has(name))
+      const match = named === undefined ? undefined : sent.get(named)
+      if (match !== undefined) this.#visitFields(match, field, place)
+      else if (field.fallback === null) this.#refuse(place, 'the reader needs it, and it has no default')
+    }
+  }
+
+  #visitFields(writer: AvroField, reader: AvroField, place: ResolvedPlace): void {
+    if (writer.fallback !== reader.fallback || writer.order !== reader.order) this.#change()
+    this.#visitAliases(writer.aliases, reader.aliases)
+    this.#visit(writer.type, reader.type, place)
+  }
 }
 
-/** A list, a map, or a type with attributes. */
-function withForms(members: JsonRecord, namespace: string): JsonRecord {
-  const forms: Record<string, unknown> = { ...members }
-  for (const keyword of ['type', 'items', 'values'])
-    if (members[keyword] !== undefined && members[keyword] !== 'array' && members[keyword] !== 'map')
-      forms[keyword] = schemaForm(members[keyword], namespace)
-  return forms
+function defined(type: AvroType, { types }: AvroSchema): DefinedType {
+  if (type.kind !== 'reference') return type
+  return types.get(type.name) ?? types.get(type.plain) ?? { kind: 'unknown', text: type.name }
 }
 
-/** A type without attributes may be written as its name. */
-function unwrapped(schema: JsonRecord): unknown {
-  return Object.keys(schema).length === 1 && schema.type !== undefined ? schema.type : schema
+function fieldNames({ fields }: AvroRecord): string {
+  return fields.map(({ name }) => name).join(' ')
 }
 
-function fieldForm(field: unknown, namespace: string): unknown {
-  if (!isRecord(field)) return field
-  const { doc: _, order, type, ...members } = field
-  const other = order === undefined || order === 'ascending' ? {} : { order }
-  return { ...members, ...other, type: schemaForm(type, namespace) }
+function isList(type: DefinedType): type is AvroList {
+  return type.kind === 'array' || type.kind === 'map'
 }
 
-function fullName(name: string, namespace: string): string {
-  return name.includes('.') || namespace === '' ? name : `${namespace}.${name}`
+function branchesOf(type: DefinedType): readonly AvroType[] {
+  return type.kind === 'union' ? type.branches : [type]
+}
+
+function nameOf(type: DefinedType | null): string {
+  if (type === null || type.kind === 'union') return 'a union'
+  if (type.kind === 'unknown') return type.text
+  return 'name' in type ? type.name : type.kind
+}
+
+/** Whether a reader takes the other type for its own, apart from what they contain. Names match without their namespaces. */
+function isMatching(writer: DefinedType, reader: DefinedType): boolean {
+  if (writer.kind === 'primitive' && reader.kind === 'primitive')
+    return writer.name === reader.name || PROMOTED.get(writer.name)?.includes(reader.name) === true
+  if (writer.kind !== reader.kind) return false
+  if (!('aliases' in writer) || !('aliases' in reader)) return isList(writer)
+  return plainName(writer.name) === plainName(reader.name) || reader.aliases.has(writer.name)
+}
+
+function plainName(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1)
 }

@@ -5,17 +5,18 @@
 import type { AsyncAction } from '../../contracts/asyncapi/contract.ts'
 import type { AsyncMessage, MessageCounts } from '../../contracts/asyncapi/messages.ts'
 import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD } from '../../schema/sites.ts'
-import { isEqual } from '../../schema/equality.ts'
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { canonicalJson } from '../../common/hash.ts'
 import { matchCounts } from '../match.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
-import { avroForm, languageOf } from './avro.ts'
+import { isAvro, languageOf, relateAvro } from './avro.ts'
+import { DEFINITION_CHANGED, type DefinitionChange } from '../definition-change.ts'
+import { relateProtobuf } from '../protobuf/compare.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
 import { isSameContent } from './content.ts'
-import { walkInto, type AsyncWalk } from './walk.ts'
+import { followed, walkInto, type AsyncWalk } from './walk.ts'
 
 const DIRECTIONS = {
   send: {
@@ -84,7 +85,7 @@ function compareAsyncMessage(walk: AsyncWalk, place: MessagePlace, before: Async
   for (const part of ['payload', 'headers'] as const) {
     const subject = part === 'payload' ? title : `${title}, headers`
     const isSchema = before.schemaFormat[part] === null && after.schemaFormat[part] === null
-    if (!isSchema) compareOtherLanguage(message, { part, subject }, before, after)
+    if (!isSchema) compareOtherLanguage(message, { action, part, subject }, before, after)
     if (isSchema && before.draft[part] !== after.draft[part]) reportLanguage(message, { part, subject }, before, after)
     if (isSchema) useSchemas(walk, { ...place, part, subject }, before, after)
   }
@@ -122,22 +123,51 @@ function reportLanguage(walk: AsyncWalk, { part, subject }: MessagePart, base: A
   walk.add({ rule: 'asyncapi-payload-language-changed', subject, side: 'head', located, before, after })
 }
 
-/** Other languages than JSON Schema are compared by value, Avro in one notation. */
+const DEFINITION_RULES = {
+  compatible: 'asyncapi-payload-definition-compatible',
+  changed: 'asyncapi-payload-definition-changed',
+  refused: 'asyncapi-payload-definition-refused',
+} as const
+
+/** Other languages than JSON Schema are compared by value, Avro and protobuf by their own rules. */
 function compareOtherLanguage(
   walk: AsyncWalk,
-  { part, subject }: MessagePart,
+  { action, part, subject }: MessagePart & Pick<MessagePlace, 'action'>,
   base: AsyncMessage,
   head: AsyncMessage,
 ): void {
   const [before, after] = [base.schemaFormat[part], head.schemaFormat[part]]
-  if (languageOf(before) !== languageOf(after)) return reportLanguage(walk, { part, subject }, base, head)
+  if (before === null || after === null || languageOf(before) !== languageOf(after))
+    return reportLanguage(walk, { part, subject }, base, head)
   if (isSameContent(base[part], head[part], walk)) return
-  const [form, other] = [avroForm(before, base[part]?.value), avroForm(after, head[part]?.value)]
-  if (form !== null && other !== null && isEqual(form.form, other.form)) return
+  const change = relateDefinitions(walk, action, base, head, { format: after, part })
+  if (change.meaning === 'same') return
   const located = head[part] ?? head.located
   const values = { before: base[part]?.value ?? null, after: head[part]?.value ?? null }
-  const name = payloadLanguageOf(head, part)
-  walk.add({ rule: 'asyncapi-payload-definition-changed', subject, name, side: 'head', located, ...values })
+  const place = { subject, side: 'head', located, name: payloadLanguageOf(head, part) } as const
+  const detail = 'detail' in change ? change.detail : ''
+  walk.add({ ...place, ...values, rule: DEFINITION_RULES[change.meaning], detail })
+}
+
+interface DefinedPart extends Pick<MessagePart, 'part'> {
+  readonly format: string
+}
+
+const PROTOBUF = /^application\/(?:vnd\.google\.|x-)?protobuf(?=\s*;|$)/i
+
+function relateDefinitions(
+  walk: AsyncWalk,
+  action: AsyncAction,
+  base: AsyncMessage,
+  head: AsyncMessage,
+  { format, part }: DefinedPart,
+): DefinitionChange {
+  const [before, after] = [base[part], head[part]]
+  if (before === null || after === null) return DEFINITION_CHANGED
+  if (isAvro(format)) return relateAvro(action, { schema: before, side: walk.base }, { schema: after, side: walk.head })
+  if (!PROTOBUF.test(format)) return DEFINITION_CHANGED
+  const [one, other] = [followed(before, walk.base)?.value, followed(after, walk.head)?.value]
+  return typeof one === 'string' && typeof other === 'string' ? relateProtobuf(one, other) : DEFINITION_CHANGED
 }
 
 function compareCorrelation(walk: AsyncWalk, base: AsyncMessage, head: AsyncMessage, title: string): void {

@@ -9,6 +9,7 @@ import { ok, type Result } from '../../common/result.ts'
 import { Report } from '../../rules/judging/report.ts'
 import { PROTO_RULES, type ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { judgeById } from '../../rules/row.ts'
+import { DEFINITION_CHANGED, DEFINITION_SAME, type DefinitionChange } from '../definition-change.ts'
 import { readSides } from '../sides.ts'
 import { compareProtoEnum } from './enums.ts'
 import { compareExistence } from './existence.ts'
@@ -31,15 +32,7 @@ export function compareProtobuf(
   const { base, head } = sides.value
   const locate = { base: base.locate, head: head.locate }
   const report = new Report({ ...judgeById<ProtoRuleId>(PROTO_RULES), levels: options.levels, sha256, locate })
-  const walk = new ProtoChanges(base, head)
-  compareFiles(walk)
-  compareExistence(walk)
-  comparePairs(base.messages, head.messages, (...pair) => compareProtoMessage(...pair, walk))
-  comparePairs(base.enums, head.enums, (...pair) => compareProtoEnum(...pair, walk))
-  comparePairs(base.services, head.services, (...pair) => compareService(...pair, walk))
-  compareHttpRoutes(walk)
-  comparePairs(base.extensions, head.extensions, (...pair) => compareProtoField(...pair, walk))
-  walk.reportTo(report)
+  changesBetween(base, head).reportTo(report)
   return ok({
     groups: report.finish(),
     stats: {
@@ -53,6 +46,33 @@ export function compareProtobuf(
       ...unresolvedImportsAndTypes('head', head),
     ]),
   })
+}
+
+function changesBetween(base: ProtoContract, head: ProtoContract): ProtoChanges {
+  const walk = new ProtoChanges(base, head)
+  compareFiles(walk)
+  compareExistence(walk)
+  comparePairs(base.messages, head.messages, (...pair) => compareProtoMessage(...pair, walk))
+  comparePairs(base.enums, head.enums, (...pair) => compareProtoEnum(...pair, walk))
+  comparePairs(base.services, head.services, (...pair) => compareService(...pair, walk))
+  compareHttpRoutes(walk)
+  comparePairs(base.extensions, head.extensions, (...pair) => compareProtoField(...pair, walk))
+  return walk
+}
+
+/** What the change of a protobuf text within another contract means. `changed`: a text cannot be read, or only code breaks. */
+export function relateProtobuf(before: string, after: string): DefinitionChange {
+  const [base, head] = [readFileSet(before, {}), readFileSet(after, {})]
+  if (!base.ok || !head.ok) return DEFINITION_CHANGED
+  const found = changesBetween(base.value, head.value).found.map(({ rule, name }) => {
+    const level = PROTO_RULES.get(rule)?.rule.level ?? 'breaking'
+    return { level, detail: typeof name === 'string' && name !== '' ? `${rule}: ${name}` : rule }
+  })
+  const refusal = found.find(({ level }) => level === 'breaking')
+  if (refusal !== undefined) return { meaning: 'refused', detail: refusal.detail }
+  const [first] = found
+  if (found.some(({ level }) => level === 'dangerous')) return DEFINITION_CHANGED
+  return first === undefined ? DEFINITION_SAME : { meaning: 'compatible', detail: first.detail }
 }
 
 function readFileSet(text: string, { limits }: CompareOptions): Result<ProtoContract> {

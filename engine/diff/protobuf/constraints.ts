@@ -67,15 +67,15 @@ export function refusesUnset(stated: Stated): Certainty {
 /** Rules of items, keys and values: an empty list or map has none. */
 const ITEM = /\.(?:items|keys|values)\./
 
-interface Bound {
+interface ValueBound {
   readonly value: number
   readonly isExclusive: boolean
 }
 
-type Side = 'lower' | 'upper'
+type RangeSide = 'lower' | 'upper'
 
 /** The members that state a bound of each side, and whether they exclude it. */
-const BOUNDS: Readonly<Record<Side, ReadonlyMap<string, boolean>>> = {
+const BOUNDS: Readonly<Record<RangeSide, ReadonlyMap<string, boolean>>> = {
   lower: new Map([
     ['gt', true],
     ['gte', false],
@@ -98,7 +98,7 @@ const INTEGER = /\.(?:[su]?int(?:32|64)|s?fixed(?:32|64))$/
 const UNSIGNED = /\.(?:uint(?:32|64)|fixed(?:32|64))$/
 
 /** A bound of a number or of a time. NaN: it cannot be read. Null: none. */
-function rangeBound(owner: string, side: Side, stated: Stated): Bound | null {
+function rangeBound(owner: string, side: RangeSide, stated: Stated): ValueBound | null {
   for (const [member, isExclusive] of BOUNDS[side]) {
     const value = quantityAt(`${owner}.${member}`, stated)
     if (value === null) continue
@@ -126,12 +126,12 @@ function isInverted(owner: string, stated: Stated): boolean {
   return lower !== null && upper !== null && !(lower.value <= upper.value)
 }
 
-function relateRanges({ owner, base, head }: ConstraintChange, side: Side): ConstraintEffect {
+function relateRanges({ owner, base, head }: ConstraintChange, side: RangeSide): ConstraintEffect {
   if (isInverted(owner, base) || isInverted(owner, head)) return UNKNOWN
   return relateBounds(rangeBound(owner, side, base), rangeBound(owner, side, head), side)
 }
 
-function relateBounds(before: Bound | null, after: Bound | null, side: Side): ConstraintEffect {
+function relateBounds(before: ValueBound | null, after: ValueBound | null, side: RangeSide): ConstraintEffect {
   if (before === null || after === null) return before === after ? NEITHER : before === null ? NARROWS : WIDENS
   const further = side === 'lower' ? after.value - before.value : before.value - after.value
   if (Number.isNaN(further)) return UNKNOWN
@@ -143,9 +143,9 @@ function relateBounds(before: Bound | null, after: Bound | null, side: Side): Co
 function relateSizes(
   { owner, base, head }: ConstraintChange,
   [exact, least, most]: (typeof SIZES)[number],
-  side: Side,
+  side: RangeSide,
 ): ConstraintEffect {
-  const bound = (stated: Stated): Bound | null => {
+  const bound = (stated: Stated): ValueBound | null => {
     const value = stated.get(`${owner}.${exact}`) ?? stated.get(`${owner}.${side === 'lower' ? least : most}`)
     if (value !== undefined) return { value: numberOf(value), isExclusive: false }
     return side === 'lower' ? { value: 0, isExclusive: false } : null

@@ -65,6 +65,10 @@ export class ProtoChanges implements ProtoWalk {
     }
   }
 
+  get found(): readonly ProtoChange[] {
+    return [...this.#found.values()].map(({ change }) => change)
+  }
+
   /** Reports what was found. Each change lists rpcs as long as all changes together do not list too many. */
   reportTo(report: Report<{ readonly rule: ProtoRuleId }>): void {
     const found = [...this.#found.values()]

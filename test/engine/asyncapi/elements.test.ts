@@ -226,8 +226,8 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'a payload in another language',
     { message: { payload: { schemaFormat: 'application/vnd.apache.avro;version=1.9.0', schema: { type: 'int' } } } },
     { message: { payload: { schemaFormat: 'application/vnd.apache.avro;version=1.9.0', schema: { type: 'long' } } } },
-    'dangerous',
-    'dangerous',
+    'breaking',
+    'breaking',
   ],
   ['a payload', {}, { message: { payload: undefined } }, 'breaking', 'breaking'],
   [

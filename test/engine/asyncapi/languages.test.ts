@@ -33,7 +33,7 @@ const ROWS: readonly (readonly [what: string, before: Json, after: Json, rule: s
       `${part} with a schemaFormat`,
       { [part]: { schemaFormat: AVRO, schema: record('a') } },
       { [part]: { schemaFormat: AVRO, schema: record() } },
-      'asyncapi-payload-definition-changed',
+      'asyncapi-payload-definition-refused',
     ],
     [
       `${part} with another schemaFormat`,
