@@ -15,7 +15,6 @@ import {
 import type { SourceDocument } from '../document.ts'
 import type { Locate } from '../positions.ts'
 import { firstAt, unreadableAt } from '../unreadable.ts'
-import { isKnownFormat } from './formats.ts'
 
 /** One version of a resource. */
 export interface CrdVersion {
@@ -155,76 +154,4 @@ function crdVersion(name: string, item: Located, spec: Located, value: JsonRecor
 
 function crdFault(locate: Locate, { at }: Located, what: string): Result<never> {
   return unreadableAt(locate, pointerOf(at), `as a ${KIND}: ${what}`)
-}
-
-const INT_OR_STRING = 'x-kubernetes-int-or-string'
-const PRESERVE = 'x-kubernetes-preserve-unknown-fields'
-
-const TEXT: JsonRecord = { type: 'string' }
-const TEXT_MAP: JsonRecord = { type: 'object', additionalProperties: TEXT }
-
-/** Members of every object, which the API server checks whether a schema states them or not (ObjectMeta). */
-const METADATA: JsonRecord = {
-  type: 'object',
-  required: ['name'],
-  properties: {
-    name: TEXT,
-    generateName: TEXT,
-    namespace: TEXT,
-    labels: TEXT_MAP,
-    annotations: TEXT_MAP,
-    finalizers: { type: 'array', items: TEXT },
-  },
-}
-const OBJECT: JsonRecord = {
-  required: ['apiVersion', 'kind', 'metadata'],
-  properties: { apiVersion: TEXT, kind: TEXT, metadata: METADATA },
-}
-
-/** The schema of a resource, with what holds for every object. What it says of that restricts objects that were valid. */
-export function plainObjectSchema(schema: unknown): unknown {
-  return isRecord(schema) ? withImpliedMembers(plainCrdSchema(schema), OBJECT) : schema
-}
-
-/** What is malformed stays as it is. */
-function withImpliedMembers(stated: unknown, implied: unknown): unknown {
-  if (stated === undefined) return implied
-  if (Array.isArray(stated) && Array.isArray(implied)) return [...new Set([...implied, ...stated])]
-  if (!isRecord(stated) || !isRecord(implied)) return stated
-  const members = Object.entries(implied).map(([name, part]) => [name, withImpliedMembers(stated[name], part)] as const)
-  return { ...stated, ...Object.fromEntries(members) }
-}
-
-/** Every part keeps its place. */
-function plainCrdSchema(schema: unknown): unknown {
-  if (!isRecord(schema)) return schema
-  const members = Object.entries(schema)
-    .filter(([name, value]) => name !== 'format' || isKnownFormat(value))
-    .map(([name, value]): [string, unknown] => [name, plainCrdMember(name, value)])
-  // Names that the schema does not list are allowed expressly.
-  const isOpen = schema[PRESERVE] === true && schema['additionalProperties'] === undefined
-  const plain: JsonRecord = { ...Object.fromEntries(members), ...(isOpen && { additionalProperties: true }) }
-  if (plain[INT_OR_STRING] !== true) return plain
-  const { anyOf, ...rest } = plain
-  return { ...rest, ...(!isEitherType(anyOf) && { anyOf }), type: ['integer', 'string'] }
-}
-
-/** Generators repeat the two types as alternatives. Others are conditions. */
-function isEitherType(alternatives: unknown): boolean {
-  const types = Array.isArray(alternatives)
-    ? alternatives.map((one: unknown) => (isRecord(one) ? one['type'] : null))
-    : []
-  const isPlain =
-    Array.isArray(alternatives) && alternatives.every((one) => isRecord(one) && Object.keys(one).length === 1)
-  return (
-    alternatives === undefined ||
-    (isPlain && types.length === 2 && types.includes('integer') && types.includes('string'))
-  )
-}
-
-function plainCrdMember(name: string, value: unknown): unknown {
-  if (name === 'properties' && isRecord(value)) {
-    return Object.fromEntries(Object.entries(value).map(([property, schema]) => [property, plainCrdSchema(schema)]))
-  }
-  return name === 'items' || name === 'additionalProperties' ? plainCrdSchema(value) : value
 }

@@ -5,13 +5,8 @@
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { CompareOptions, FormatOptions, FormatComparison } from '../../model/format.ts'
 import { readDocuments } from '../../contracts/document.ts'
-import {
-  readCrds,
-  type Crd,
-  type CrdBundle,
-  type CrdVersion,
-  plainObjectSchema,
-} from '../../contracts/k8s-crd/contract.ts'
+import { readCrds, type Crd, type CrdBundle, type CrdVersion } from '../../contracts/k8s-crd/contract.ts'
+import { plainObjectSchema } from '../../contracts/k8s-crd/plain-schema.ts'
 import { malformedCrdParts } from '../../contracts/k8s-crd/parts.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import {
@@ -172,8 +167,8 @@ const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', fillsDefaults: tru
 function compareSchemas(before: Located, after: Located, { name, where }: SchemaOwner, walk: CrdWalk): number {
   const comparison = new SchemaComparison({ before: NO_REFERENCES, after: NO_REFERENCES })
   const pair = comparison.compare(
-    { ...before, value: plainObjectSchema(before.value) },
-    { ...after, value: plainObjectSchema(after.value) },
+    { ...before, value: plainObjectSchema(before.value, after.value) },
+    { ...after, value: plainObjectSchema(after.value, before.value) },
   )
   comparison.complete()
   const use = { sites: CRD_OBJECT, mediaType: null }

@@ -7,7 +7,15 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Crd, CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, locatedItems, memberOf, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
+import {
+  isRecord,
+  locatedItems,
+  memberOf,
+  recordOf,
+  textAt,
+  type JsonRecord,
+  type Located,
+} from '../../schema/located.ts'
 import type { ContractChange } from '../contract-walk.ts'
 
 /** Reports a change of the resource. The resource name comes before the subject. */
@@ -108,27 +116,38 @@ function compareConversion({ spec: base }: Crd, { spec: head }: Crd, add: AddCrd
   const [before, after] = [strategyOf(baseConversion), strategyOf(headConversion)]
   const place = { ...changedSide(baseConversion ?? base, headConversion), subject: 'conversion' }
   if (before !== after) add({ ...place, rule: 'crd-conversion-changed', before, after })
-  else if (after === 'Webhook' && !isEqual(withWebhookDefaults(baseConversion), withWebhookDefaults(headConversion))) {
-    const values = { before: baseConversion?.value, after: headConversion?.value }
+  else if (after === 'Webhook') compareWebhooks(baseConversion, headConversion, place, add)
+}
+
+function compareWebhooks(
+  before: Located | null,
+  after: Located | null,
+  place: Omit<Parameters<AddCrdChange>[0], 'rule'>,
+  add: AddCrdChange,
+): void {
+  const [base, head] = [withWebhookDefaults(before), withWebhookDefaults(after)]
+  if (!isEqual(base.webhook, head.webhook)) {
+    const values = { before: before?.value, after: after?.value }
     add({ ...place, rule: 'crd-conversion-webhook-changed', ...values })
-  }
+  } else if (!isEqual(base.caBundle, head.caBundle)) add({ ...place, rule: 'crd-conversion-ca-bundle-changed' })
 }
 
 /** The default port of a ServiceReference of apiextensions.k8s.io/v1. */
 const HTTPS_PORT = 443
 
-function withWebhookDefaults(conversion: Located | null): unknown {
-  const config = conversion && stepsInto(conversion, ['webhook', 'clientConfig', 'service'])
-  if (conversion === null || !isRecord(conversion.value) || !isRecord(config?.value)) return conversion?.value
-  const { webhook } = conversion.value
-  const client = isRecord(webhook) ? webhook['clientConfig'] : null
-  if (!isRecord(webhook) || !isRecord(client)) return conversion.value
-  const service = { port: HTTPS_PORT, ...config.value }
-  return { ...conversion.value, webhook: { ...webhook, clientConfig: { ...client, service } } }
+interface ConversionWebhook {
+  readonly webhook: unknown
+  /** The certificates by which the API server knows the webhook. A cluster issues them, and renews them. */
+  readonly caBundle: unknown
 }
 
-function stepsInto(owner: Located, steps: readonly string[]): Located | null {
-  return steps.reduce<Located | null>((held, step) => (held === null ? null : memberOf(held, step)), owner)
+function withWebhookDefaults(conversion: Located | null): ConversionWebhook {
+  const { webhook } = recordOf(conversion?.value)
+  if (conversion === null || !isRecord(webhook) || !isRecord(webhook['clientConfig']))
+    return { webhook: conversion?.value, caBundle: null }
+  const { caBundle = '', service, ...client } = webhook['clientConfig']
+  const called = isRecord(service) ? { ...client, service: { port: HTTPS_PORT, ...service } } : { ...client, service }
+  return { webhook: { ...recordOf(conversion.value), webhook: { ...webhook, clientConfig: called } }, caBundle }
 }
 
 /** The conversion strategy between versions. `None` changes the apiVersion only. */

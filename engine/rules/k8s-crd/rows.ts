@@ -162,6 +162,14 @@ const ROWS = {
     why: 'Every read of an object in another version than it is stored in goes through the webhook.',
     fix: 'Have the new webhook in place before the definition names it.',
   },
+  'crd-conversion-ca-bundle-changed': {
+    level: 'info',
+    kind: 'versions',
+    action: 'changed',
+    effect: 'none',
+    sentence: 'the certificates of the webhook that converts objects were replaced (caBundle)',
+    why: 'Each cluster issues them, and renews them before they end.',
+  },
   'crd-status-subresource-removed': {
     level: 'breaking',
     kind: 'subresources',

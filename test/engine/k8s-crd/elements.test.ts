@@ -52,6 +52,13 @@ const webhook = (more: Json, client: Json = {}): Parts => ({
     },
   },
 })
+/** Certificates, in a webhook whose service is the same. */
+const trusted = (caBundle: string): Parts =>
+  webhook({ clientConfig: { service: { name: 'a', namespace: 'b' }, caBundle } })
+const WITHIN = { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true }
+const filled = (value: Json, inner: Json): Parts =>
+  part({ type: 'object', default: value, properties: { b: { type: 'object', ...inner } } })
+const FILLED_INNER = { default: {}, properties: { c: { type: 'integer', default: 1 } } }
 const column = (...columns: readonly Json[]): Parts => ({ version: { additionalPrinterColumns: columns } })
 const COLUMN = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 const field = (...fields: readonly Json[]): Parts => ({ version: { selectableFields: fields } })
@@ -181,6 +188,41 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     'breaking',
     'dangerous',
   ],
+  [
+    'what every object within has',
+    part(WITHIN),
+    part({
+      ...WITHIN,
+      required: ['apiVersion', 'kind'],
+      properties: { apiVersion: TEXT, kind: TEXT, metadata: { type: 'object' } },
+    }),
+    'none',
+    'none',
+  ],
+  [
+    'the metadata of an object within, which must be there',
+    part(WITHIN),
+    part({ ...WITHIN, required: ['metadata'], properties: { metadata: { type: 'object' } } }),
+    'breaking',
+    'dangerous',
+  ],
+  [
+    'a default that is filled in from below',
+    filled({}, FILLED_INNER),
+    filled({ b: { c: 1 } }, FILLED_INNER),
+    'none',
+    'none',
+  ],
+  [
+    'a default that is filled in otherwise',
+    filled({}, FILLED_INNER),
+    filled({ b: { c: 2 } }, FILLED_INNER),
+    'dangerous',
+    'dangerous',
+  ],
+  ['a null that a default replaces', filled({ b: null }, FILLED_INNER), filled({}, FILLED_INNER), 'none', 'none'],
+  ['the certificates of a webhook', trusted('AAAA'), trusted('BBBB'), 'info', 'info'],
+  ['certificates that a cluster fills in', webhook({}), trusted('AAAA'), 'info', 'info'],
   [
     'a number or a text',
     part({ type: 'integer' }),
