@@ -60,7 +60,7 @@ export function createHttpListener(options: ListenerOptions, serve: RequestListe
   // Not a request: the parser has no request object for it.
   server.on('clientError', (error: ParserError, socket) => {
     if (error.code !== 'ECONNRESET' && order.endAfterAnswer(socket)) return
-    refuseUnreadable(error, socket, options.maxHeaderSize ?? maxHeaderSize, false)
+    refuseUnreadable(error, socket, options.maxHeaderSize ?? maxHeaderSize, order.isUnderWay(socket))
   })
   return server
 }

@@ -153,6 +153,7 @@ class ProxyHttpServer implements HttpServer {
       else this.#taker.connect(request, socket, head, this.#inbound.has(socket))
     })
     server.on('clientError', (error: ParserError, connection) => {
+      if (error.code !== 'ECONNRESET' && this.#order.endAfterAnswer(connection)) return
       const fault = refuseUnreadable(error, connection, MAX_HEAD_BYTES, this.#order.isUnderWay(connection))
       if (fault !== null)
         logger.debug({ event: 'listener.bad_request', err: error, code: fault.code }, 'request could not be parsed')

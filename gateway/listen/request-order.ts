@@ -19,6 +19,8 @@ interface Exchanges {
   current: ServerResponse
   /** The answer to the last request. */
   last: ServerResponse
+  /** The answer to the request before the last one, which is complete. */
+  beforeLast: ServerResponse | null
   waiting: number
 }
 
@@ -37,6 +39,7 @@ export class RequestOrder {
     }
     const before = exchanges.last
     exchanges.last = response
+    exchanges.beforeLast = before
     if (!isUnanswered(before)) {
       exchanges.current = response
       return take()
@@ -60,36 +63,51 @@ export class RequestOrder {
     return exchanges !== undefined && isUnanswered(exchanges.last)
   }
 
-  /** True while a complete request is being answered, or an answer has begun: an error in its place would be taken for it. */
+  /** True while a complete request waits for its answer, or an answer has begun: an error in its place would be taken for it. */
   isUnderWay(connection: Duplex): boolean {
     return this.#underWay(connection) !== null
   }
 
-  /** Ends the connection after the answer to the request that is under way. False: there is none, or nobody takes it. */
+  /**
+   * Ends the connection after the answers to its complete requests. The bytes behind them are not read as a request. False: there
+   * is no such answer, or nobody takes it, or it answers a request that can no longer be complete.
+   */
   endAfterAnswer(connection: Duplex): boolean {
+    // The parser reports an error again for each further piece of data, also while the answer is on its way.
+    if (this.#ending.has(connection)) return true
     const answer = this.#underWay(connection)
     if (answer === null || !connection.writable) return false
-    // The parser reports an error again for each further piece of data.
-    if (this.#ending.has(connection)) return true
+    // Its body never ends, and neither does what waits for the body.
+    if (!answer.req.complete && !answer.writableEnded) return false
     this.#ending.add(connection)
     answer.shouldKeepAlive = false
-    answer.once('finish', () => connection.end())
+    answer.once('finish', () => endConnection(connection))
     return true
   }
 
   #underWay(connection: Duplex): ServerResponse | null {
-    const answer = this.#connections.get(connection)?.last
-    if (answer === undefined || answer.writableFinished) return null
-    return answer.req.complete || answer.headersSent ? answer : null
+    const { last, beforeLast } = this.#connections.get(connection) ?? {}
+    if (last === undefined || last.writableFinished) return null
+    if (last.req.complete || last.headersSent) return last
+    return beforeLast === null || beforeLast === undefined || beforeLast.writableFinished ? null : beforeLast
   }
 }
 
+/** A client that does not close its side keeps the connection for this time only. */
+function endConnection(connection: Duplex): void {
+  connection.end()
+  destroyLater(connection)
+}
+
+function destroyLater(connection: Duplex): void {
+  const end = setTimeout(() => connection.destroy(), HALF_CLOSED_MS).unref()
+  connection.once('close', () => clearTimeout(end))
+}
+
 function withEnd(connection: Duplex, first: ServerResponse): Exchanges {
-  const exchanges = { current: first, last: first, waiting: 0 }
+  const exchanges: Exchanges = { current: first, last: first, beforeLast: null, waiting: 0 }
   connection.once('end', () => {
-    if (!isUnanswered(exchanges.current)) return
-    const end = setTimeout(() => connection.destroy(), HALF_CLOSED_MS).unref()
-    connection.once('close', () => clearTimeout(end))
+    if (isUnanswered(exchanges.current)) destroyLater(connection)
   })
   return exchanges
 }

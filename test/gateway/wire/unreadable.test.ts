@@ -45,6 +45,7 @@ function bodyOf(answer: string): unknown {
   return value
 }
 
+const NO_REQUEST = 'G@RBAGE\r\n\r\n'
 const CHUNKED = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 for (const [what, bytes, status, code, message] of [
@@ -83,21 +84,84 @@ test('a target of 16 KiB, 496 fields, and a receipt with its envelope at their l
     assert.equal(statusOf(await exchangeBytes(proxy.url, bytes)), 200)
 })
 
-test('what is not a request behind one that is being answered does not take its answer’s place', async (t) => {
-  const arrived = Promise.withResolvers<void>()
-  const upstream = await listening(
-    t,
-    createServer(() => arrived.resolve()),
-  )
-  const proxy = await proxyTo(t, upstream)
+/** Requests of which some are complete, the bytes behind them, and what the upstream sees. */
+const BEHIND = [
+  ['garbage behind a GET', 'GET /1 HTTP/1.1\r\nHost: a\r\n\r\n', ['/1']],
+  ['garbage behind a body', 'POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok', ['/1']],
+  ['garbage behind chunks', `${CHUNKED.replace('/', '/1')}2\r\nok\r\n0\r\n\r\n`, ['/1']],
+  [
+    'garbage behind a body that was waited for',
+    'POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nok',
+    ['/1'],
+  ],
+  ['garbage behind two requests', 'GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n', ['/1', '/2']],
+  [
+    'a broken body of a second request',
+    `GET /1 HTTP/1.1\r\nHost: a\r\n\r\n${CHUNKED.replace('/', '/2')}2\r\nok\r\n`,
+    ['/1'],
+  ],
+] as const
+
+for (const [what, bytes, urls] of BEHIND)
+  for (const isLater of [false, true])
+    test(`${what}${isLater ? ', a moment later' : ''}: complete requests are answered, then the connection ends`, async (t) => {
+      const urlsSeen: (string | undefined)[] = []
+      const answers: ServerResponse[] = []
+      const server = createServer((request, response) => {
+        urlsSeen.push(request.url)
+        if (request.url === '/1') answers.push(response)
+        else response.end('second')
+      })
+      const proxy = await proxyTo(t, await listening(t, server))
+      const socket = openSocket(proxy.url)
+      t.after(() => socket.destroy())
+      const received = text(socket)
+      socket.write(bytes + (isLater ? '' : NO_REQUEST))
+      await until(() => answers.length === 1, 'the first call is under way')
+      if (isLater) socket.write(NO_REQUEST)
+      // Each further piece is another error of the parser. None of them is read as a request.
+      for (const piece of ['GET /3 HTTP/1.1\r\nHost: a\r\n\r\n', 'zz', '\r\n']) {
+        await pause(20)
+        socket.write(piece)
+      }
+      answers[0]?.end('first')
+      const whole = await received
+      assert.deepEqual(
+        [...whole.matchAll(/HTTP\/1\.1 (?!100)(\d+)/g)].map(([, status]) => status),
+        urls.map(() => '200'),
+        whole,
+      )
+      assert.deepEqual(urlsSeen, urls)
+      await until(() => proxy.listener.openCalls() === 0, 'the calls are over')
+    })
+
+test('an upload that breaks off after its answer has begun is cut, and its call ends', async (t) => {
+  const server = createServer((_request, response) => void response.writeHead(200).write('begun'))
+  const proxy = await proxyTo(t, await listening(t, server))
   const socket = openSocket(proxy.url)
   t.after(() => socket.destroy())
-  const answer = text(socket)
-  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-  await arrived.promise
-  socket.write('G@RBAGE\r\n\r\n')
-  assert.equal(await answer.catch(() => ''), '')
+  socket.on('error', () => {})
+  socket.write(`${CHUNKED}5\r\nhello\r\n`)
+  assert.equal(statusOf(await readHead(socket)), 200)
+  socket.write('zz\r\n')
+  await until(() => socket.destroyed || socket.readableEnded || (socket.resume(), false), 'the connection is closed')
   await until(() => proxy.listener.openCalls() === 0, 'the call is over')
+})
+
+test('bytes behind a switch to another protocol belong to that protocol', async (t) => {
+  const server = createServer()
+  const tunnelled: string[] = []
+  server.on('upgrade', (_request, upstream, head) => {
+    upstream.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    tunnelled.push(head.toString())
+    upstream.on('data', (chunk: Buffer) => void tunnelled.push(chunk.toString()))
+  })
+  const proxy = await proxyTo(t, await listening(t, server))
+  const socket = openSocket(proxy.url)
+  t.after(() => socket.destroy())
+  socket.write(`GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n${NO_REQUEST}`)
+  assert.equal(statusOf(await readHead(socket)), 101)
+  await until(() => tunnelled.join('') === NO_REQUEST, 'they arrive unread')
 })
 
 test('an upload that stops making sense is refused, and the upstream does not take it for whole', async (t) => {
