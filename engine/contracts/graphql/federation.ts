@@ -5,6 +5,11 @@ import { lookupTable } from '../../common/lookup-table.ts'
 import { literalOf } from './literals.ts'
 import type { DirectiveUsage } from './schema.ts'
 
+/** Whether the element is not in the schema that clients see. */
+export function isInaccessible({ usages }: { readonly usages: readonly DirectiveUsage[] }): boolean {
+  return usages.some(({ name }) => name === ('inaccessible' satisfies FederationDirective))
+}
+
 /** Directive → whether its arguments have an effect. */
 const HAS_ARGUMENTS = {
   key: true,

@@ -3,7 +3,13 @@ import { matchByKey, matchRest } from '../match.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Deprecable, Element, DirectiveUsage } from '../../contracts/graphql/schema.ts'
 import { coercedArguments } from '../../contracts/graphql/coercion.ts'
-import { federationTerm, hasArguments, isFederationDirective, isLoosened } from '../../contracts/graphql/federation.ts'
+import {
+  federationTerm,
+  hasArguments,
+  isFederationDirective,
+  isInaccessible,
+  isLoosened,
+} from '../../contracts/graphql/federation.ts'
 import type { DeprecableSite } from '../../rules/graphql/lifecycle-rows.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import type { Site } from './walk.ts'
@@ -23,6 +29,18 @@ export function compareDeprecation(noun: DeprecableSite, base: Deprecable, head:
         ? (`graphql-${noun}-reactivated` as const)
         : (`graphql-${noun}-deprecation-reason-changed` as const)
   site.add({ rule, side: 'head', mark: head.mark, before, after })
+}
+
+/**
+ * The rule for a removed element, unless clients did not see it: `@inaccessible` was on it, on what contains it, or on the
+ * type that it names.
+ */
+export function removalRule<Rule extends GraphqlRuleId>(
+  rule: Rule,
+  elements: readonly (Element | undefined)[],
+): Rule | 'graphql-federation-inaccessible-element-removed' {
+  const isHidden = elements.some((element) => element !== undefined && isInaccessible(element))
+  return isHidden ? 'graphql-federation-inaccessible-element-removed' : rule
 }
 
 /**

@@ -145,7 +145,23 @@ function sentencesOf(directive: string, action: UsageAction, hasArguments: boole
   return `\`@${directive}\` was ${verb} {name}${hasArguments ? `: ${shown}` : ''}`
 }
 
+const HIDDEN_REMOVED: GraphqlRow = {
+  level: 'dangerous',
+  direction: 'none',
+  area: 'graphql-federation',
+  kind: 'inaccessible',
+  action: 'removed',
+  effect: 'may-narrow',
+  sentence: 'the element `{name}`, which clients do not see, was removed (@inaccessible)',
+  why: 'Other subgraphs may need what is @inaccessible to clients, in @requires or in a key.',
+  fix: CHECK,
+}
+
 export function federationRows(): readonly (readonly [id: string, row: GraphqlRow])[] {
+  return [['graphql-federation-inaccessible-element-removed', HIDDEN_REMOVED], ...directiveRows()]
+}
+
+function directiveRows(): readonly (readonly [id: string, row: GraphqlRow])[] {
   return Object.keys(DIRECTIVE_VERDICTS)
     .filter(isFederationDirective)
     .flatMap((directive) => {

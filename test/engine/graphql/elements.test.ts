@@ -2,7 +2,9 @@
  * Every element of a GraphQL schema (September 2025), with each action, in both directions: what it is at the worst.
  * It is one table, so that an element which is missing can be seen.
  */
-import { checkElements, type ElementRow } from '../elements.ts'
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { checkElements, worstOf, type ElementRow } from '../elements.ts'
 
 const QUERY = 'type Query { a(x: Int, i: I): Int b: T n: N u: U e: E s: S }'
 
@@ -28,6 +30,27 @@ function schema(parts: Parts): string {
 const query = (field: string): Parts => ({ Query: QUERY.replace('a(x: Int, i: I): Int', field) })
 const more = (rest: string): Parts => ({ rest })
 const directive = (declared: string): Parts => more(`directive @d${declared}`)
+
+/** Schemas without an element that clients do not see, and with it. */
+const HIDDEN: readonly (readonly [what: string, without: string, held: string])[] = [
+  ['a field', 'type X { a: Int }', 'type X { a: Int b: Int @inaccessible }'],
+  ['a field of a type', 'type X @inaccessible { a: Int }', 'type X @inaccessible { a: Int b: Int }'],
+  ['an argument', 'type X { a: Int }', 'type X { a(b: Int @inaccessible): Int }'],
+  ['an argument of a field', 'type X { a: Int @inaccessible }', 'type X { a(b: Int): Int @inaccessible }'],
+  ['an input field', 'input X { a: Int }', 'input X { a: Int b: Int @inaccessible }'],
+  ['an enum value', 'enum X { A }', 'enum X { A B @inaccessible }'],
+  ['a type', 'scalar Y', 'scalar Y type X @inaccessible { a: Int }'],
+  [
+    'a member',
+    'type X @inaccessible { a: Int } type Y { a: Int } union Z = Y',
+    'type X @inaccessible { a: Int } type Y { a: Int } union Z = Y | X',
+  ],
+  [
+    'an interface',
+    'interface X @inaccessible { a: Int } type Y { a: Int }',
+    'interface X @inaccessible { a: Int } type Y implements X { a: Int }',
+  ],
+]
 
 const ELEMENTS: readonly ElementRow<Parts>[] = [
   [
@@ -365,3 +388,15 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
 ]
 
 checkElements('an element of GraphQL', 'graphql', ELEMENTS, schema)
+
+suite('what clients do not see (@inaccessible)', () => {
+  for (const [what, without, held] of HIDDEN) {
+    test(`${what} is removed`, () => {
+      assert.equal(worstOf('graphql', schema(more(held)), schema(more(without))), 'dangerous')
+    })
+    test(`${what} is removed that clients see`, () => {
+      const seen = [held, without].map((text) => schema(more(text.replaceAll(' @inaccessible', ''))))
+      assert.equal(worstOf('graphql', seen[0], seen[1]), 'breaking')
+    })
+  }
+})
