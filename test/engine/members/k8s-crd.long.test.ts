@@ -180,6 +180,7 @@ checkMembers('Custom resource definitions', {
     'version.deprecationWarning': 'The text of a warning that clients print.',
   },
   harmless: {
+    'client.caBundle': 'a cluster issues the certificates, and renews them',
     'column.description': COLUMN,
     'column.format': COLUMN,
     'column.jsonPath': COLUMN,
