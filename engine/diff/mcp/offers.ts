@@ -8,6 +8,7 @@ import { compareOfferMembers, compareOthers } from './members.ts'
 import { addMalformed, NOTHING_MALFORMED, type McpWalk } from './walk.ts'
 import { compareDescriptions, findNewSigns } from './texts.ts'
 import { keysOfBoth } from '../match.ts'
+import { rewrittenTemplates } from './templates.ts'
 
 interface OfferKind {
   readonly list: Exclude<McpList, 'tools'>
@@ -42,15 +43,24 @@ export const OFFER_KINDS: readonly OfferKind[] = [
   },
 ]
 
+const NOTHING_REWRITTEN: ReadonlyMap<string, McpItem> = new Map()
+
 export function compareOffers(kind: OfferKind, before: McpItems, after: McpItems, whole: McpWalk): void {
+  const rewritten = kind.list === 'resourceTemplates' ? rewrittenTemplates(before, after) : NOTHING_REWRITTEN
+  const matched = new Set([...rewritten.values()].map(({ name }) => name))
   for (const name of keysOfBoth(before.keys(), after.keys())) {
-    const base = before.get(name)
+    if (matched.has(name)) continue
+    const base = before.get(name) ?? rewritten.get(name)
     const head = after.get(name)
     const subject = `${kind.list}/${name}`
     const walk = whole.ofOffer({ list: kind.list, name })
     if (base !== undefined && head !== undefined) {
       const [before, after] = [malformedMcpParts(base, kind.list), malformedMcpParts(head, kind.list)]
       addMalformed(before, after, `${subject} `, walk)
+      if (base.name !== head.name) {
+        const place = { subject, side: 'head', location: pointerOf(head.at) } as const
+        walk.add({ ...place, rule: 'mcp-resource-template-rewritten', name, before: base.name, after: name })
+      }
       kind.compare(base, head, walk)
       compareOfferMembers(base, head, subject, walk)
       compareDescriptions(base, head, `${kind.noun} ${name}`, walk)

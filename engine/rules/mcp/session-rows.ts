@@ -101,6 +101,17 @@ export const SESSION_ROWS = {
     why: 'Readers that build addresses from it fail.',
     fix: KEEP_IT,
   },
+  'mcp-resource-template-rewritten': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'resources',
+    kind: 'existence',
+    action: 'changed',
+    effect: 'may-narrow',
+    sentence: 'the resource template `{name}` changed from {before} to {after}',
+    why: 'It gives the addresses of the old template (RFC 6570). Completions name the variables, and some servers demand each parameter.',
+    fix: 'Keep the names of variables, and check that addresses without the new parameters are still read.',
+  },
   'mcp-resource-template-added': {
     level: 'info',
     direction: 'none',

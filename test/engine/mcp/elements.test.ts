@@ -155,7 +155,7 @@ const ELEMENTS: readonly ElementRow<Json>[] = [
     'breaking',
   ],
   ['the address of a template', {}, template({ uriTemplate: 'file:///files/{path}' }), 'breaking', 'breaking'],
-  ['the variable of a template', {}, template({ uriTemplate: 'file:///{name}' }), 'breaking', 'breaking'],
+  ['the variable of a template', {}, template({ uriTemplate: 'file:///{name}' }), 'dangerous', 'dangerous'],
   ['the operator of a template', {}, template({ uriTemplate: 'file:///{+path}' }), 'breaking', 'breaking'],
   ['the name of a template', {}, template({ name: 'documents' }), 'info', 'info'],
   ['the media type of a template', {}, template({ mimeType: 'application/json' }), 'dangerous', 'dangerous'],
