@@ -3,7 +3,7 @@ import { isJsonObject } from '../json/strict-json.ts'
 import { jsonOrNull, recordIn } from '../json/unchecked-json.ts'
 import { withWrittenNumbers } from '../json/written-numbers.ts'
 
-/** The JSON of an id: a number and a text with the same digits are two ids. */
+/** The JSON of an id: a number and a text with the same digits are two ids; 1 and 1.0 are one. */
 export type IdText = string
 
 export interface SentMessage {
@@ -60,6 +60,19 @@ function received(value: Readonly<Record<string, unknown>>): ReceivedMessage {
   return { value, answers: isAnswer ? JSON.stringify(id) : null, belongsTo: isId(token) ? JSON.stringify(token) : null }
 }
 
+/** Ids that occur more than once in `requests`, or that `isUnderWay`. */
+export function reusedIds({ requests }: SentMessage, isUnderWay: (id: IdText) => boolean): readonly IdText[] {
+  const ids = requests.map(({ id }) => id)
+  return [...new Set(ids.filter((id, index) => isUnderWay(id) || ids.indexOf(id) < index))]
+}
+
+/** Errors for each request of a message that uses an id twice. Nothing of it is sent. */
+export function reuseFailures({ requests }: SentMessage, reused: readonly IdText[]): readonly [IdText, string][] {
+  const names = reused.join(', ').slice(0, 200)
+  const reason = `the id ${names} is already used by a request that is under way; this message was not sent; send it again with a new id`
+  return [...new Set(requests.map(({ id }) => id))].map((id) => [id, failureOf(id, reason, INVALID_REQUEST)])
+}
+
 /** The token by which a request asks for its progress, and the id that names a subscription. */
 export function tokensOf(id: IdText, params: unknown): readonly IdText[] {
   const meta = recordIn(recordIn(params)['_meta'])
@@ -67,11 +80,12 @@ export function tokensOf(id: IdText, params: unknown): readonly IdText[] {
   return isId(token) ? [id, JSON.stringify(token)] : [id]
 }
 
-/** JSON-RPC's code of an internal error. */
+/** Codes of JSON-RPC. */
 const INTERNAL = -32_603
+const INVALID_REQUEST = -32_600
 
-export function failureOf(id: IdText, message: string): string {
-  const error = JSON.stringify({ code: INTERNAL, message })
+export function failureOf(id: IdText, message: string, code = INTERNAL): string {
+  const error = JSON.stringify({ code, message })
   return `{"jsonrpc":"2.0","id":${id},"error":${error}}`
 }
 

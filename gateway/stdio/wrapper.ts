@@ -9,7 +9,7 @@ import { drained } from './drained.ts'
 import { FRAME, FrameReader, MAX_MESSAGE, PROTOCOL, writeFrame, type FrameKind, type Hello } from './frames.ts'
 import { asOneLine, LineReader } from './lines.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import { failureOf, readSent, type IdText } from './messages.ts'
+import { failureOf, readSent, reusedIds, reuseFailures, type IdText } from './messages.ts'
 
 /** A server, whatever carries its lines. */
 export interface WrappedProgram {
@@ -112,7 +112,13 @@ class Wrapper {
   }
 
   #fromClient(line: Buffer): void {
-    const { requests, cancelled } = readSent(line.toString('utf8'))
+    const message = readSent(line.toString('utf8'))
+    const reused = reusedIds(message, (id) => this.#pending.has(id))
+    if (reused.length > 0) {
+      for (const [, text] of reuseFailures(message, reused)) this.#write(this.#options.stdout, Buffer.from(text))
+      return
+    }
+    const { requests, cancelled } = message
     for (const id of cancelled) this.#pending.delete(id)
     for (const { id, method } of requests) {
       this.#pending.add(id)

@@ -21,6 +21,8 @@ const received: string[] = []
 /** More levels than a reader that calls itself for each has. */
 const DEEP = 200_000
 
+const held: (() => void)[] = []
+
 /** By the name of the tool. */
 const TOOLS: Readonly<Record<string, (id: string | number, args: Readonly<Record<string, unknown>>) => void>> = {
   echo: (id, args) => send({ id, result: text(JSON.stringify(args)) }),
@@ -50,6 +52,12 @@ const TOOLS: Readonly<Record<string, (id: string | number, args: Readonly<Record
     }
     process.stdout.write(`{"jsonrpc":"2.0",${around[String(args['as'])]}}\n`)
     if (args['as'] !== 'result') send({ id, result: text('done') })
+  },
+  /** Waits for the call of `release`. */
+  late: (id) => void held.push(() => send({ id, result: text('late') })),
+  release: (id) => {
+    for (const answer of held.splice(0)) answer()
+    send({ id, result: text('released') })
   },
   received: (id) => send({ id, result: text(JSON.stringify(received)) }),
 }
