@@ -3,6 +3,8 @@
  * Rules give the opinion (engine/rules/).
  */
 
+import type { ResolvedSchema } from './source.ts'
+
 /** What a keyword did. `set` and `unset` are of bounds; `widened`, `narrowed` and `moved` compare sets of admitted values. */
 export type SchemaAction =
   | 'added'
@@ -38,6 +40,8 @@ export interface SchemaDelta {
   readonly property?: PropertyFacts
   /** Of a type delta: what rules need to weigh it. */
   readonly types?: TypeFacts
+  /** Of a discriminator that one side has: what it admits, or null if that is not known. */
+  readonly selected?: ResolvedSchema | null
 }
 
 /**

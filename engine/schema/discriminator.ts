@@ -1,12 +1,14 @@
 /**
  * The schemas that a discriminator selects (OpenAPI 3.0.3 §4.7.25): among the alternatives of a choice, or among the
  * schemas that inherit from its own by `allOf`. No list names the latter, so they are compared as parts of that schema.
+ * It is one file, since both read the same mapping.
  */
 import { byCodeUnit } from '../common/code-unit-order.ts'
 import { percentDecoded } from '../common/percent-decoding.ts'
 import type { ComparisonContext, Examination, PairContext } from './examination.ts'
 import { isRecord, ROOT, stepInto, type JsonRecord, type Located } from './located.ts'
 import { EnteredSchemas } from './looked-at.ts'
+import { referenceOf, selectedValues } from './selected-values.ts'
 import { knows, resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 import { itemsOf, locate, locateItem, MAX_RENAMED, membersOf } from './subschemas.ts'
 
@@ -22,10 +24,7 @@ export function compareDiscriminator(examination: Examination): void {
     if (base === head) return
     const action = head === null ? 'removed' : 'added'
     say({ keyword: KEYWORD, action, name: null, before: base, after: head, steps: [KEYWORD] })
-    if (head === null && isSelectionLost(examination, base)) {
-      const mapping = { keyword: 'discriminator-mapping', action: 'added', steps: [KEYWORD] } as const
-      say({ ...mapping, name: OTHER_VALUES, before: null, after: null })
-    }
+    if (isChoice(base === null ? after.value : before.value)) compareSelection(examination)
     return
   }
   if (base.propertyName !== head.propertyName) {
@@ -54,16 +53,66 @@ export function compareDiscriminator(examination: Examination): void {
 }
 
 /**
- * Whether a discriminator that went selected what inherits from its schema, and nothing lists its values now. Then readers may
- * get any value, and what a value selected need not be met any more. Alternatives of a choice hold without it.
+ * A discriminator on one side only selects among any values, or refuses all that it does not list. Whether there are such values
+ * is proved where the change is judged.
  */
-function isSelectionLost({ head, before, after, sources }: Examination, base: JsonRecord | null): boolean {
-  if (base === null || isChoice(head) || isChoice(before.value)) return false
-  return subtypesOf(before, sources.before).size > 0 && !listsValues(after, base.propertyName, sources.after)
+function compareSelection({
+  before,
+  after,
+  sources,
+  add: say,
+}: Pick<Examination, 'before' | 'after' | 'sources' | 'add'>): void {
+  const isAdded = discriminatorOf(before.value) === null
+  const [owner, source] = isAdded ? [after, sources.after] : [before, sources.before]
+  const action = isAdded ? 'removed' : 'added'
+  // Elsewhere the keyword is a note. One that has no schemas to select from selects nothing.
+  if (source.subtypes === undefined || (!isChoice(owner.value) && subtypesOf(owner, source).size === 0)) return
+  const selected = selectionOf(owner, source)
+  const mapping = { keyword: 'discriminator-mapping', action, name: OTHER_VALUES, steps: [KEYWORD] } as const
+  say({ ...mapping, before: null, after: null, selected })
+}
+
+/** What the discriminator of a schema admits; null where it is not known. */
+function selectionOf(owner: ResolvedSchema, source: SchemaSource): ResolvedSchema | null {
+  const discriminator = discriminatorOf(owner.value)
+  const property = discriminator?.propertyName
+  if (discriminator === null || typeof property !== 'string') return null
+  const targets = new Map<string, string>()
+  const mapping = isChoice(owner.value) ? alternativesByValue(owner.value, discriminator) : subtypesOf(owner, source)
+  for (const [name, target] of mapping ?? []) {
+    const { value, document } = located(target, owner, source)
+    if (document !== owner.document) return null
+    targets.set(name, value.$ref)
+  }
+  const others = targets.get(OTHER_VALUES) ?? null
+  targets.delete(OTHER_VALUES)
+  const isShared = (source.subtypes?.(owner) ?? null) !== null
+  const own = isShared && !isChoice(owner.value) ? ownName(owner) : null
+  return mapping === null ? null : selectedValues(owner, { property, targets, others, own }, source)
+}
+
+/** The mapping, and the alternatives by the names of their schemas; null if nothing leads to an alternative. */
+function alternativesByValue(schema: JsonRecord, discriminator: JsonRecord): Mapping | null {
+  const mapping = new Map(mappingOf(discriminator))
+  const mapped = new Set([...mapping.values()].map(schemaNameOf))
+  for (const item of [...itemsOf(schema, 'oneOf'), ...itemsOf(schema, 'anyOf')]) {
+    const reference = referenceOf(item)
+    const name = schemaNameOf(reference)
+    if (reference === null || typeof name !== 'string') continue
+    if (name !== reference && !mapping.has(name)) mapping.set(name, reference)
+    else if (name === reference && !mapped.has(name)) return null
+  }
+  return mapping
+}
+
+function ownName({ at }: ResolvedSchema): string {
+  return at.step.slice(at.step.lastIndexOf('/') + 1)
 }
 
 /** Hands on the schemas whose discriminators select subtypes in the place of two others. */
 export function selectSubtypes({ before, after, sources, select }: PairContext): void {
+  const [isAdded, isRemoved] = [selectsAlone(after.value, before.value), selectsAlone(before.value, after.value)]
+  if (isAdded || isRemoved) return select(before, after)
   if (!mayInherit(before.value) || !mayInherit(after.value)) return
   const base = selectors(before, sources.before)
   const head = base.length === 0 ? [] : selectors(after, sources.after)
@@ -87,6 +136,8 @@ export function compareSubtypes(
 ): void {
   const { sources } = context
   const [stated, statedHead] = [subtypesOf(before, sources.before), subtypesOf(after, sources.after)]
+  if (isAlone(before, after, statedHead) || isAlone(after, before, stated))
+    return compareSelection({ before, after, ...context })
   const base = withImpliedNames(stated, statedHead, (name) => knowsSchema(sources.before, name, before))
   const head = withImpliedNames(statedHead, stated, (name) => knowsSchema(sources.after, name, after))
   const refer = (name: string): readonly [Located & Reference, Located & Reference] => [
@@ -110,6 +161,17 @@ export function compareSubtypes(
     done.add(key)
     context.descend([`${KEYWORD}[${name}]`], one, two)
   }
+}
+
+/** Whether a schema has a discriminator, and the other side has none, nor subtypes that one above it selects. */
+function isAlone(one: ResolvedSchema, other: ResolvedSchema, mapping: Mapping): boolean {
+  const isOneSided = discriminatorOf(one.value) !== null && discriminatorOf(other.value) === null
+  return isOneSided && !isChoice(other.value) && mapping.size === 0
+}
+
+/** Whether a schema selects subtypes, and the other side of it does not, nor does it hold a schema that may. */
+function selectsAlone(one: JsonRecord, other: JsonRecord): boolean {
+  return discriminatorOf(one) !== null && !isChoice(one) && !isChoice(other) && !mayInherit(other)
 }
 
 function mayInherit({ discriminator, allOf }: JsonRecord): boolean {

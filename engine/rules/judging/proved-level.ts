@@ -41,6 +41,9 @@ export const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
     'such values were refused only because several alternatives of oneOf admit them, which authors seldom intend',
 }
 
+/** For a discriminator whose values are not known, or were not all held against those of the other side. */
+const SELECTION_WORDS = 'which of these values the contract admits is not proved'
+
 /** For values that are refused because of a name that was allowed, and that nothing described. */
 export const NAMES_WORDS = 'only values that hold names which were allowed, but not described, are refused'
 
@@ -71,6 +74,7 @@ export function isAboutReading({ keyword }: SchemaDelta): boolean {
 export function provedLevel(reached: Reached, rule: Rule, direction: UseDirection, proofs: UseProofs): Left {
   const { delta, pair } = reached
   const words = PROVED_WORDS[direction]
+  if (rule.level !== 'info' && delta.selected !== undefined) return selectionLevel(reached, rule, proofs)
   if (rule.level === 'info' || isAboutReading(delta)) return { level: rule.level, words }
   if (isHarmlessDelta(reached, proofs)) return { level: 'info', words }
   if (isProvable(delta, rule)) return levelLeft(reached, rule, direction, proofs)
@@ -78,6 +82,19 @@ export function provedLevel(reached: Reached, rule: Rule, direction: UseDirectio
   if (refused !== null) return { level: 'breaking', words: refused }
   const isLowered = isStillAccepted(reached, direction) && proofs.hasValue(pair)
   return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
+}
+
+/** The level of a discriminator that comes or goes: whether it refuses, or refused, what the schema beside it admits. */
+function selectionLevel({ delta, pair }: Reached, rule: Rule, proofs: UseProofs): Left {
+  const proof = delta.action === 'removed' ? 'narrowing' : 'widening'
+  const words = PROVED_WORDS[proofs.direction]
+  const { selected = null } = delta
+  if (selected === null) return { level: leastOf(rule.level, 'dangerous'), words: SELECTION_WORDS }
+  const asked = proof === 'narrowing' ? { ...pair, after: selected } : { ...pair, before: selected }
+  const answer = proofs.ask(asked, proof)
+  if (answer.kind === 'included') return { level: 'info', words }
+  const isShown = answer.kind === 'refuted' && proofs.letterOf(asked, proof) === null
+  return isShown ? { level: rule.level, words } : { level: leastOf(rule.level, 'dangerous'), words: SELECTION_WORDS }
 }
 
 /**

@@ -51,6 +51,8 @@ export function judgeUse(
     if (judgement === null || ruleRow === undefined) return
     const { level, words } = provedLevel(reached, ruleRow, direction, proofs)
     noteAlarm(alarms, reached, ruleRow, level)
+    // Nothing is refused, or new. That a discriminator came or went is reported.
+    if (level === 'info' && reached.delta.selected !== undefined) return
     if (skips?.(reached.pair) === true) return
     const added = because ?? (level === ruleRow.level ? null : words)
     const message = [judgement.message, added, effectOfMove(reached, all.sources)]

@@ -2,6 +2,7 @@
  * A discriminator chooses the alternative that a value has to be valid against (OpenAPI 3.1 §4.8.25): what a change of it
  * comes to, for callers and for readers. It is one table, so that a part which is missing can be seen.
  */
+import assert from 'node:assert/strict'
 import { checkElements, type ElementRow, type Worst } from '../elements.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -19,6 +20,8 @@ const LISTED = {
   properties: { wheels: { type: 'integer' } },
   allOf: [{ type: 'object', properties: { kind: { enum: ['car'] } } }],
 }
+const BUS = { type: 'object', required: ['kind'], properties: { kind: { enum: ['bus'] }, seats: { type: 'integer' } } }
+const VAN = { type: 'object', properties: { kind: { enum: ['van'] } } }
 /** Alternatives that refuse each other's values. */
 const SCHEMAS = {
   Cat: kind({ type: 'integer' }),
@@ -27,6 +30,9 @@ const SCHEMAS = {
   Feline: kind({ type: 'integer' }),
   Car: LISTED,
   Auto: LISTED,
+  Bus: BUS,
+  Van: VAN,
+  Bare: { type: 'object', properties: { wheels: TEXT }, required: ['wheels'] },
 }
 const to = (name: string): string => `#/components/schemas/${name}`
 const ref = (name: string): Json => ({ $ref: to(name) })
@@ -36,6 +42,10 @@ const choice = (discriminator: Json | null, names: readonly string[] = both): Js
   oneOf: names.map(ref),
   ...(discriminator === null ? {} : { discriminator }),
 })
+const nullable = (schema: Json): Json => {
+  assert.ok(Array.isArray(schema['oneOf']))
+  return { ...schema, oneOf: [...schema['oneOf'], { type: 'null' }] }
+}
 const by = (mapping?: Json, propertyName = 'kind'): Json => ({
   propertyName,
   ...(mapping === undefined ? {} : { mapping }),
@@ -67,7 +77,71 @@ type Change = readonly [what: string, one: Json, other: Json, request: Levels, r
 type Levels = readonly [forth: Worst, back: Worst]
 
 const CHANGES: readonly Change[] = [
-  ['a discriminator', choice(null), choice(by()), ['info', 'info'], ['info', 'info']],
+  ['a discriminator', choice(null), choice(by()), ['breaking', 'info'], ['info', 'dangerous']],
+  ['a discriminator with a mapping', choice(null), choice(by(M)), ['breaking', 'info'], ['info', 'dangerous']],
+  [
+    'a discriminator of alternatives that list its values',
+    choice(null, ['Car', 'Bus']),
+    choice(by({ car: to('Car'), bus: to('Bus') }), ['Car', 'Bus']),
+    ['info', 'info'],
+    ['info', 'info'],
+  ],
+  [
+    'a discriminator of listed values, with values that nobody sends',
+    choice(null, ['Car', 'Bus']),
+    choice(by({ car: to('Car'), bus: to('Bus'), coach: to('Bus') }), ['Car', 'Bus']),
+    ['info', 'info'],
+    ['info', 'info'],
+  ],
+  [
+    'a discriminator of listed values, beside null',
+    nullable(choice(null, ['Car', 'Bus'])),
+    nullable(choice(by({ car: to('Car'), bus: to('Bus') }), ['Car', 'Bus'])),
+    ['info', 'info'],
+    ['info', 'info'],
+  ],
+  [
+    'a discriminator of listed values, one of which leads nowhere',
+    choice(null, ['Car', 'Bus']),
+    choice(by({ car: to('Car') }), ['Car', 'Bus']),
+    ['breaking', 'info'],
+    ['info', 'dangerous'],
+  ],
+  [
+    'a discriminator of listed values that lead to another alternative',
+    choice(null, ['Car', 'Bus']),
+    choice(by({ car: to('Bus'), bus: to('Car') }), ['Car', 'Bus']),
+    ['breaking', 'info'],
+    ['info', 'dangerous'],
+  ],
+  [
+    'a discriminator of a property that may be absent',
+    choice(null, ['Van']),
+    choice(by({ van: to('Van') }), ['Van']),
+    ['breaking', 'info'],
+    ['info', 'dangerous'],
+  ],
+  [
+    'a discriminator of a property that one alternative has',
+    choice(null, ['Car', 'Bare']),
+    choice(by({ car: to('Car') }), ['Car', 'Bare']),
+    ['breaking', 'info'],
+    ['info', 'dangerous'],
+  ],
+  [
+    'a discriminator of a property that may be absent, with a schema for that',
+    choice(null, ['Van']),
+    choice({ ...by({ van: to('Van') }), defaultMapping: to('Van') }, ['Van']),
+    ['info', 'info'],
+    ['info', 'info'],
+  ],
+  [
+    'a discriminator of alternatives without names',
+    { oneOf: [LISTED, BUS] },
+    { oneOf: [LISTED, BUS], discriminator: by() },
+    ['breaking', 'info'],
+    ['info', 'dangerous'],
+  ],
   ['the property', choice(by()), choice(by(undefined, 'sort')), ['breaking', 'breaking'], ['breaking', 'breaking']],
   [
     'the property, with a mapping',

@@ -247,6 +247,43 @@ for (const [language, write] of Object.entries(WRITINGS)) {
         }
       })
     }
+    const added: readonly (readonly [what: string, pet: Json, worst: Worst, worstRemoved: Worst])[] = [
+      ['of a text', PET, 'breaking', 'dangerous'],
+      ['that may be absent', { type: 'object', properties: { kind: { enum: ['Pet'] } } }, 'breaking', 'dangerous'],
+      ['that lists its own name', { ...PET, properties: { kind: { enum: ['Pet'] } } }, 'info', 'info'],
+      ['that lists a subtype', { ...PET, properties: { kind: { enum: ['Cat'] } } }, 'breaking', 'dangerous'],
+      ['that lists a subtype with no needs', { ...PET, properties: { kind: { enum: ['Dog'] } } }, 'info', 'info'],
+    ]
+    for (const [what, pet, narrowed, widened] of added) {
+      test(`a discriminator ${what} that comes, and goes`, () => {
+        const schemas = { Cat: CAT, Dog: inheriting('Pet', { type: 'object' }) }
+        const sides = (direction: 'request' | 'response', body: Json): readonly Files[] =>
+          [true, false].map((isSelecting) => {
+            const contract = write({ schemas, discriminator: BY_NAME, body }, direction)
+            const [owner, member] = language === 'Swagger 2.0' ? [null, 'definitions'] : ['components', 'schemas']
+            const holder = owner === null ? contract : contract[owner]
+            assert.ok(isRecord(holder))
+            const shared = holder[member]
+            assert.ok(isRecord(shared) && isRecord(shared['Pet']))
+            const { discriminator } = shared['Pet']
+            const whole = { ...holder, [member]: { ...shared, Pet: isSelecting ? { ...pet, discriminator } : pet } }
+            return inOne(owner === null ? whole : { ...contract, [owner]: whole })
+          })
+        for (const body of [to('Pet'), { type: 'array', items: to('Pet') }, { allOf: [to('Pet')] }]) {
+          const [selecting, plain] = sides('request', body)
+          const [selectingAnswer, plainAnswer] = sides('response', body)
+          assert.ok(selecting && plain && selectingAnswer && plainAnswer)
+          assert.deepEqual([worst(plain, selecting), worst(selecting, plain)], [narrowed, 'info'])
+          assert.deepEqual(
+            [worst(plainAnswer, selectingAnswer), worst(selectingAnswer, plainAnswer)],
+            ['info', widened],
+          )
+        }
+        const [selecting, plain] = sides('request', to('Cat'))
+        assert.ok(selecting && plain)
+        assert.deepEqual([worst(plain, selecting), worst(selecting, plain)], ['info', 'info'])
+      })
+    }
     test('an operation on one subtype does not concern another one', () => {
       const changed = { ...BASE, Dog: inheriting('Pet', { properties: { barks: NUMBER } }) }
       assert.deepEqual(levelsOf(write, inOne, changed, to('Cat')), ['none', 'none'])

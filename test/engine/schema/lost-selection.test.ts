@@ -10,6 +10,7 @@ const BY_KIND = { discriminator: { propertyName: 'kind' } }
 const PET = { type: 'object', required: ['kind'], properties: { kind: KIND } }
 const REFERENCES = ['Cat', 'Dog'].map((name) => ({ $ref: `#/components/schemas/${name}` }))
 const LISTED = { ...PET, properties: { kind: { ...KIND, enum: ['Cat', 'Dog'] } } }
+const CATS = { ...PET, properties: { kind: { ...KIND, enum: ['Cat'] } } }
 
 function documentOf(place: 'request' | 'response', pet: Json, used: Json = { $ref: '#/components/schemas/Pet' }): Json {
   const part = { allOf: [{ $ref: '#/components/schemas/Pet' }] }
@@ -33,7 +34,8 @@ const ROWS: readonly (readonly [name: string, before: Json, after: Json, respons
     PET,
     'dangerous',
   ],
-  ['goes, and the property lists its values', { ...LISTED, ...BY_KIND }, LISTED, 'info'],
+  ['goes, and a value that the property lists needed more', { ...LISTED, ...BY_KIND }, LISTED, 'dangerous'],
+  ['goes, and the values that the property lists needed no more', { ...CATS, ...BY_KIND }, CATS, 'info'],
 ]
 
 suite('a discriminator that selects subtypes', () => {
@@ -43,8 +45,14 @@ suite('a discriminator that selects subtypes', () => {
       assert.equal(worstOf('openapi', documentOf('request', before), documentOf('request', after)), 'info')
     })
 
-  test('goes from alternatives, which hold without it', () => {
-    const [before, after] = [{ oneOf: REFERENCES, ...BY_KIND }, { oneOf: REFERENCES }]
-    assert.equal(worstOf('openapi', documentOf('response', PET, before), documentOf('response', PET, after)), 'info')
+  const [before, after] = [{ anyOf: REFERENCES, ...BY_KIND }, { anyOf: REFERENCES }]
+  test('goes from alternatives, which hold without it, but for other values', () => {
+    assert.equal(
+      worstOf('openapi', documentOf('response', PET, before), documentOf('response', PET, after)),
+      'dangerous',
+    )
+  })
+  test('goes from alternatives that list their values', () => {
+    assert.equal(worstOf('openapi', documentOf('response', CATS, before), documentOf('response', CATS, after)), 'info')
   })
 })
