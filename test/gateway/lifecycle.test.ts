@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { startSummary } from '../../gateway/cli/serve.ts'
 import { startGateway } from '../../gateway/main.ts'
+import { holdServingLock } from '../../gateway/store/sqlite/serving-lock.ts'
 import { FREE_PORTS, startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-life-'))
@@ -157,6 +158,79 @@ test('of two gateways on one data directory, or on one ledger, the second does n
   const second = await startGateway({ value, environment })
   await second.close()
 })
+
+/** How the lock files of a running gateway are lost. */
+const LOST_LOCKS: readonly {
+  readonly name: string
+  readonly lose: (file: string) => void
+  readonly isMissing: boolean
+}[] = [
+  { name: 'removed', lose: (file) => rmSync(file), isMissing: true },
+  {
+    name: 'replaced',
+    lose(file) {
+      rmSync(file)
+      writeFileSync(file, '')
+    },
+    isMissing: false,
+  },
+]
+
+for (const { name, lose, isMissing } of LOST_LOCKS)
+  test(`lock files that are ${name} while a gateway runs let no second one serve`, async (t) => {
+    const folder = newFolder()
+    const value = { listen: FREE_PORTS, data_dir: folder }
+    const environment = { PREFLIGHT_BOOTSTRAP_KEY: TEST_KEY }
+    const first = await serve(t, newFolder(), value)
+    const locks = ['serving.lock', 'ledger.db.lock'].map((file) => join(folder, file))
+    const served = () => startGateway({ value, environment }).then((gateway) => gateway.close())
+    const refused = () => assert.rejects(served, /Another gateway serves .*PREFLIGHT_DATA_DIR/s)
+    locks.forEach(lose)
+    if (isMissing) {
+      await refused()
+      await refused()
+    }
+    assert.equal(await decide(first), 200)
+    await refused()
+
+    locks.forEach(lose)
+    assert.equal(await decide(first), 200)
+    first.process.kill('SIGKILL')
+    await first.exited
+    // A start after a crash, with a log to read and without locks.
+    locks.forEach((file) => rmSync(file))
+    const second = await startGateway({ value, environment })
+    await second.close()
+  })
+
+test('a gateway whose lock another process has taken writes nothing more', async (t) => {
+  const folder = newFolder()
+  const gateway = await serve(t, newFolder(), { listen: FREE_PORTS, data_dir: folder })
+  const lock = join(folder, 'serving.lock')
+  rmSync(lock)
+  const other = holdServingLock(lock)
+  t.after(() => other.isOpen && other.close())
+  assert.equal(await decide(gateway), 503)
+  other.close()
+  assert.equal(await decide(gateway), 200)
+})
+
+/** Writes a decision to the ledger. */
+async function decide({ ready, stderr }: Served): Promise<number> {
+  await until(() => Promise.resolve(stderr.length > 0))
+  const key = /shown once: (\S+)/.exec(stderr.join('\n'))?.[1]
+  const response = await fetch(`${ready['api']}/api/v1/preflight`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      preflight_mode: 'authorize',
+      artifacts: [{ id: 'a', type: 'json_schema', before: '{}', after: '{}' }],
+      context: { operation: 'merge' },
+    }),
+  })
+  await response.text()
+  return response.status
+}
 
 test('private keys that every user may read are reported at the start; unreadable ones end it with the fix', async (t) => {
   const folder = newFolder()

@@ -5,9 +5,9 @@
 import { statSync } from 'node:fs'
 
 /** Device and number of a file; null: there is none. */
-type FileIdentity = string | null
+export type FileIdentity = string | null
 
-function identityOf(file: string): FileIdentity {
+export function identityOf(file: string): FileIdentity {
   const stats = statSync(file, { bigint: true, throwIfNoEntry: false })
   return stats === undefined ? null : `${stats.dev}:${stats.ino}`
 }

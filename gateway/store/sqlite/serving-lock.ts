@@ -3,10 +3,13 @@
  * lock is that of an empty SQLite file, which the system releases when the process ends, in whatever way. The command line
  * takes no lock.
  */
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
+import { assertNoSpecialLedger } from './connection.ts'
 import { HELD_ELSEWHERE, primaryCode } from './opening-fault.ts'
+import { identityOf, type FileIdentity } from './opened-files.ts'
 import { makePrivateDirectory } from '../../runtime/private-file.ts'
 
 /** Milliseconds that another gateway has to finish its shutdown. */
@@ -18,10 +21,10 @@ const SQLITE_BUSY = 5
  * Holds the lock until the returned value is closed. Throws an Error with the code HELD_ELSEWHERE when another process has it,
  * and the error of SQLite when the file cannot be made.
  */
-export function holdServingLock(file: string): DatabaseSync {
+export function holdServingLock(file: string, patience = PATIENCE): DatabaseSync {
   makePrivateDirectory(dirname(file))
   assertNoSpecialFile(file)
-  const database = new DatabaseSync(file, { timeout: PATIENCE })
+  const database = new DatabaseSync(file, { timeout: patience })
   try {
     // Nothing is ever written to it; a journal in memory leaves no second file behind.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
@@ -29,6 +32,60 @@ export function holdServingLock(file: string): DatabaseSync {
   } catch (error) {
     database.close()
     if (primaryCode(error) !== SQLITE_BUSY) throw error
-    throw Object.assign(new Error(`another gateway holds ${file}`, { cause: error }), { code: HELD_ELSEWHERE })
+    throw heldElsewhere(file, error)
+  }
+}
+
+function heldElsewhere(file: string, cause: unknown): Error {
+  return Object.assign(new Error(`another gateway holds ${file}`, { cause }), { code: HELD_ELSEWHERE })
+}
+
+/** The locks of a gateway. */
+export interface ServingLocks {
+  /** Holds a lock again whose file was removed or replaced. Throws if another process has it by now. */
+  readonly require: () => void
+  readonly close: () => void
+}
+
+/**
+ * Holds all of them. A missing file may have been removed while a gateway runs, so the ledger may not be open elsewhere then.
+ * Throws as `holdServingLock` does.
+ */
+export function holdServingLocks(files: readonly string[], ledger: string): ServingLocks {
+  if (!files.every((file) => existsSync(file))) requireUnopened(ledger)
+  const locks = new Map(files.map((file) => [file, heldLock(file, PATIENCE)]))
+  return {
+    require() {
+      for (const [file, { database, identity }] of locks) {
+        if (identity !== null && identityOf(file) === identity) continue
+        locks.set(file, heldLock(file, 0))
+        database.close()
+      }
+    },
+    close: () => locks.forEach(({ database }) => database.close()),
+  }
+}
+
+interface HeldLock {
+  readonly database: DatabaseSync
+  readonly identity: FileIdentity
+}
+
+function heldLock(file: string, patience: number): HeldLock {
+  const database = holdServingLock(file, patience)
+  return { database, identity: identityOf(file) }
+}
+
+/** SQLite gives the exclusive mode only to the one connection of a file. Other faults are reported when the ledger is opened. */
+function requireUnopened(ledger: string): void {
+  if (!existsSync(ledger)) return
+  assertNoSpecialLedger(ledger)
+  const database = new DatabaseSync(ledger, { timeout: PATIENCE })
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK')
+  } catch (error) {
+    if (primaryCode(error) === SQLITE_BUSY) throw heldElsewhere(ledger, error)
+  } finally {
+    database.close()
   }
 }

@@ -13,7 +13,7 @@ import type { NamedOperation } from '../sql/operation.ts'
 import { primaryCode } from './opening-fault.ts'
 import { messageOf } from '../../errors/startup-error.ts'
 import { openedFiles, requireLedger, requireOpened, type OpenedFiles } from './opened-files.ts'
-import { holdServingLock } from './serving-lock.ts'
+import { holdServingLocks, type ServingLocks } from './serving-lock.ts'
 
 /** Maximum number of calls in one transaction: limits how long the first of them waits. */
 const GROUP_LIMIT = 1000
@@ -22,6 +22,7 @@ interface Connection {
   readonly database: DatabaseSync
   readonly statements: Statements
   readonly files: OpenedFiles
+  readonly locks: ServingLocks
 }
 
 if (parentPort === null) throw new Error('the writer runs as a worker thread')
@@ -35,14 +36,14 @@ async function serveWrites(
   locks: readonly string[],
   ledger: StoreFiles['ledger'],
 ): Promise<void> {
-  const held = locks.map(holdServingLock)
-  let connection: Connection | null = await connectFile(file, ledger)
+  const held = holdServingLocks(locks, file)
+  let connection: Connection | null = await connectFile(file, held, ledger)
   const first = connection.files.ledger
   const reply = (message: WriterReply<unknown>): void => port.postMessage(message)
 
   const process = async (calls: readonly WriterCall<never>[]): Promise<void> => {
     try {
-      connection ??= await connectFile(file, first)
+      connection ??= await connectFile(file, held, first)
     } catch (error) {
       for (const { id } of calls) reply({ type: 'failure', id, failure: writerFailure(error) })
       return
@@ -75,16 +76,16 @@ async function serveWrites(
     await process(orders.flatMap((order) => (order.type === 'call' ? [order.call] : [])))
     if (!orders.some((order) => order.type === 'close')) return
     if (connection !== null) closeQuietly(connection.database)
-    held.forEach(closeQuietly)
+    closeQuietly(held)
     reply({ type: 'closed' })
     port.close()
   }
 }
 
-async function connectFile(file: string, ledger: StoreFiles['ledger']): Promise<Connection> {
+async function connectFile(file: string, locks: ServingLocks, ledger: StoreFiles['ledger']): Promise<Connection> {
   if (ledger !== undefined) requireLedger(file, ledger)
   const database = await openConnection(file)
-  return { database, statements: createStatements(database, ownChain(database)), files: openedFiles(file) }
+  return { database, statements: createStatements(database, ownChain(database)), files: openedFiles(file), locks }
 }
 
 function waiting(port: MessagePort): readonly Order<never>[] {
@@ -123,16 +124,17 @@ async function runRead({ database, statements }: Connection, call: WriterCall<ne
 
 /** All calls succeed or fail together on disk errors; a call that violates a constraint fails alone. */
 async function commitGroup(
-  { database, statements, files }: Connection,
+  connection: Connection,
   calls: readonly WriterCall<never>[],
   isRetry = false,
 ): Promise<{ readonly replies: readonly WriterReply<unknown>[]; readonly isSound: boolean }> {
+  const { database, statements } = connection
   try {
     database.exec('BEGIN IMMEDIATE')
     const replies: WriterReply<unknown>[] = []
     for (const call of calls) replies.push(await writeOne(database, statements, call))
     database.exec('COMMIT')
-    const moved = movedFailure(files)
+    const moved = movedFailure(connection)
     if (moved !== null)
       return { replies: calls.map(({ id }) => ({ type: 'failure', id, failure: moved })), isSound: true }
     // Whoever removes rows is short of room: the log of the removal must not take more than a portion of it.
@@ -142,7 +144,7 @@ async function commitGroup(
     const failure = writerFailure(error)
     const isRolledBack = rollBack(database)
     if (isRolledBack && !isRetry && primaryCode(error) === SQLITE_FULL && restartLog(database))
-      return commitGroup({ database, statements, files }, calls, true)
+      return commitGroup(connection, calls, true)
     return {
       replies: calls.map(({ id }) => ({ type: 'failure', id, failure })),
       isSound: isRolledBack && !isConnectionSuspect(error),
@@ -151,9 +153,10 @@ async function commitGroup(
 }
 
 /** The connection stays: it has all rows, also when its files are put back. */
-function movedFailure(files: OpenedFiles): Failure | null {
+function movedFailure({ files, locks }: Connection): Failure | null {
   try {
     requireOpened(files)
+    locks.require()
     return null
   } catch (error) {
     return writerFailure(error)
@@ -209,7 +212,7 @@ function restartLog(database: DatabaseSync): boolean {
   }
 }
 
-function closeQuietly(database: DatabaseSync): void {
+function closeQuietly(database: Pick<DatabaseSync, 'close'>): void {
   try {
     database.close()
   } catch {
