@@ -43,6 +43,8 @@ export const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
 
 /** For a discriminator whose values are not known, or were not all held against those of the other side. */
 const SELECTION_WORDS = 'which of these values the contract admits is not proved'
+/** Validation should fail by OpenAPI 3.0.3 §4.7.25. By 3.1.1 a discriminator does not change the outcome of validation. */
+const HINT_WORDS = 'a discriminator is a hint, so servers may still take such values'
 
 /** For values that are refused because of a name that was allowed, and that nothing described. */
 export const NAMES_WORDS = 'only values that hold names which were allowed, but not described, are refused'
@@ -94,7 +96,7 @@ function selectionLevel({ delta, pair }: Reached, rule: Rule, proofs: UseProofs)
   const answer = proofs.ask(asked, proof)
   if (answer.kind === 'included') return { level: 'info', words }
   const isShown = answer.kind === 'refuted' && proofs.letterOf(asked, proof) === null
-  return isShown ? { level: rule.level, words } : { level: leastOf(rule.level, 'dangerous'), words: SELECTION_WORDS }
+  return { level: leastOf(rule.level, 'dangerous'), words: isShown ? HINT_WORDS : SELECTION_WORDS }
 }
 
 /**

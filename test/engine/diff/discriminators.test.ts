@@ -77,8 +77,8 @@ type Change = readonly [what: string, one: Json, other: Json, request: Levels, r
 type Levels = readonly [forth: Worst, back: Worst]
 
 const CHANGES: readonly Change[] = [
-  ['a discriminator', choice(null), choice(by()), ['breaking', 'info'], ['info', 'dangerous']],
-  ['a discriminator with a mapping', choice(null), choice(by(M)), ['breaking', 'info'], ['info', 'dangerous']],
+  ['a discriminator', choice(null), choice(by()), ['dangerous', 'info'], ['info', 'dangerous']],
+  ['a discriminator with a mapping', choice(null), choice(by(M)), ['dangerous', 'info'], ['info', 'dangerous']],
   [
     'a discriminator of alternatives that list its values',
     choice(null, ['Car', 'Bus']),
@@ -104,28 +104,28 @@ const CHANGES: readonly Change[] = [
     'a discriminator of listed values, one of which leads nowhere',
     choice(null, ['Car', 'Bus']),
     choice(by({ car: to('Car') }), ['Car', 'Bus']),
-    ['breaking', 'info'],
+    ['dangerous', 'info'],
     ['info', 'dangerous'],
   ],
   [
     'a discriminator of listed values that lead to another alternative',
     choice(null, ['Car', 'Bus']),
     choice(by({ car: to('Bus'), bus: to('Car') }), ['Car', 'Bus']),
-    ['breaking', 'info'],
+    ['dangerous', 'info'],
     ['info', 'dangerous'],
   ],
   [
     'a discriminator of a property that may be absent',
     choice(null, ['Van']),
     choice(by({ van: to('Van') }), ['Van']),
-    ['breaking', 'info'],
+    ['dangerous', 'info'],
     ['info', 'dangerous'],
   ],
   [
     'a discriminator of a property that one alternative has',
     choice(null, ['Car', 'Bare']),
     choice(by({ car: to('Car') }), ['Car', 'Bare']),
-    ['breaking', 'info'],
+    ['dangerous', 'info'],
     ['info', 'dangerous'],
   ],
   [
@@ -139,7 +139,7 @@ const CHANGES: readonly Change[] = [
     'a discriminator of alternatives without names',
     { oneOf: [LISTED, BUS] },
     { oneOf: [LISTED, BUS], discriminator: by() },
-    ['breaking', 'info'],
+    ['dangerous', 'info'],
     ['info', 'dangerous'],
   ],
   ['the property', choice(by()), choice(by(undefined, 'sort')), ['breaking', 'breaking'], ['breaking', 'breaking']],
