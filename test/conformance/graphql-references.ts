@@ -62,7 +62,9 @@ const GRAPHQL_JS: Readonly<Record<string, Translate>> = {
   VALUE_REMOVED_FROM_ENUM: bySentence(/-enum-value-removed$/),
   REQUIRED_INPUT_FIELD_ADDED: bySentence(/^graphql-required-input-field-added$/),
   IMPLEMENTED_INTERFACE_REMOVED: bySentence(/^graphql-interface-implementation-removed$/),
-  FIELD_REMOVED: bySentence(/^graphql-(?:root-field|field|input-field)-removed$/),
+  FIELD_REMOVED: bySentence(
+    /^graphql-(?:(?:root-field|field|input-field)-removed|federation-inaccessible-element-removed)$/,
+  ),
   FIELD_CHANGED_KIND: bySentence(
     /^graphql-(?:field|input-field)-(?:type-(?:changed|widened|narrowed)|became-(?:nullable|required))$/,
   ),
@@ -152,7 +154,7 @@ const INSPECTOR: Readonly<Record<string, Translate>> = {
   TYPE_DESCRIPTION_REMOVED: byPath(/^graphql-type-description-changed$/),
   TYPE_DESCRIPTION_CHANGED: byPath(/^graphql-type-description-changed$/),
   FIELD_ADDED: byPath(/^graphql-(?:root-)?field-added$/),
-  FIELD_REMOVED: byPath(/^graphql-(?:root-)?field-removed$/),
+  FIELD_REMOVED: byPath(/^graphql-(?:(?:root-)?field-removed|federation-inaccessible-element-removed)$/),
   FIELD_TYPE_CHANGED: byPath(/^graphql-field-(?:type-|became-|null-)/),
   FIELD_DESCRIPTION_ADDED: byPath(/^graphql-field-description-changed$/),
   FIELD_DESCRIPTION_REMOVED: byPath(/^graphql-field-description-changed$/),

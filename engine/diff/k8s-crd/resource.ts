@@ -129,7 +129,7 @@ function compareWebhooks(
   if (!isEqual(base.webhook, head.webhook)) {
     const values = { before: before?.value, after: after?.value }
     add({ ...place, rule: 'crd-conversion-webhook-changed', ...values })
-  } else if (!isEqual(base.caBundle, head.caBundle)) add({ ...place, rule: 'crd-conversion-ca-bundle-changed' })
+  } else if (base.caBundle !== head.caBundle) add({ ...place, rule: 'crd-conversion-ca-bundle-changed' })
 }
 
 /** The default port of a ServiceReference of apiextensions.k8s.io/v1. */
@@ -138,16 +138,24 @@ const HTTPS_PORT = 443
 interface ConversionWebhook {
   readonly webhook: unknown
   /** The certificates by which the API server knows the webhook. A cluster issues them, and renews them. */
-  readonly caBundle: unknown
+  readonly caBundle: string
 }
 
 function withWebhookDefaults(conversion: Located | null): ConversionWebhook {
   const { webhook } = recordOf(conversion?.value)
   if (conversion === null || !isRecord(webhook) || !isRecord(webhook['clientConfig']))
-    return { webhook: conversion?.value, caBundle: null }
-  const { caBundle = '', service, ...client } = webhook['clientConfig']
-  const called = isRecord(service) ? { ...client, service: { port: HTTPS_PORT, ...service } } : { ...client, service }
-  return { webhook: { ...recordOf(conversion.value), webhook: { ...webhook, clientConfig: called } }, caBundle }
+    return { webhook: conversion?.value, caBundle: '' }
+  const { caBundle, service, ...client } = webhook['clientConfig']
+  const called = {
+    ...client,
+    service: isRecord(service) ? { port: HTTPS_PORT, ...service } : service,
+    // The API server refuses certificates that are no text.
+    ...(typeof (caBundle ?? '') !== 'string' && { caBundle }),
+  }
+  return {
+    webhook: { ...recordOf(conversion.value), webhook: { ...webhook, clientConfig: called } },
+    caBundle: typeof caBundle === 'string' ? caBundle : '',
+  }
 }
 
 /** The conversion strategy between versions. `None` changes the apiVersion only. */
