@@ -2,7 +2,7 @@
  * Request targets and routes. A path is matched and forwarded byte for byte. A target that two servers could read as
  * different paths is refused and never normalised (law 4 of CONTRIBUTING.md).
  */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Route } from './route.ts'
 import { canonicalHost, originOf, type Authority, type HostReading, type Scheme } from '../network/authority.ts'
 import { fail } from '../../engine/base.ts'
@@ -128,9 +128,17 @@ function isTakenForField(name: string): boolean {
 const OF_A_CONNECTION =
   /^(?:connection|keep-alive|te|trailer|upgrade|proxy(?:-.*)?|http2-settings|impersonate-.*|x-correlation-id)$/i
 
-/** The parser also accepts HTTP/2.0 and HTTP/0.9 as versions, although such messages have another form. */
-export function versionProblem(version: string): string | null {
-  return version === '1.1' || version === '1.0' ? null : `HTTP/${version} is not supported in the form of HTTP/1.1.`
+/**
+ * The parser also accepts HTTP/2.0 and HTTP/0.9 as versions, although such messages have another form. Servers of HTTP/1.0 know no
+ * chunks: they would read other bytes as the body (RFC 9112 §6.1).
+ */
+export function versionProblem({
+  httpVersion: version,
+  headers,
+}: Pick<IncomingMessage, 'httpVersion' | 'headers'>): string | null {
+  if (version === '1.1') return null
+  if (version !== '1.0') return `HTTP/${version} is not supported in the form of HTTP/1.1.`
+  return headers['transfer-encoding'] === undefined ? null : 'HTTP/1.0 has no Transfer-Encoding: use HTTP/1.1.'
 }
 
 /** Empty in the common case, where there is nothing to split. */

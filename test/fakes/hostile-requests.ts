@@ -149,6 +149,11 @@ const TARGETS: readonly (readonly [string, string, 0 | 1 | 2])[] = [
   ['HTTP/1.10', get('GET /pets HTTP/1.10'), 0],
   ['http in small letters', get('GET /pets http/1.1'), 0],
   [
+    'HTTP/1.0 with chunks and nothing behind them',
+    `POST /pets HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKED_END}`,
+    0,
+  ],
+  [
     'HTTP/1.0 with chunks',
     `POST /pets HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKED_END}${HIDDEN}`,
     0,
