@@ -55,9 +55,7 @@ export function admit(
   const excess = sizeProblem(request.url ?? '', request.rawHeaders)
   if (excess !== null) return errorReply(context, excess)
   const problem =
-    versionProblem(request) ??
-    headProblem(request.rawHeaders, request.headers) ??
-    expectationProblem(request)
+    versionProblem(request) ?? headProblem(request.rawHeaders, request.headers) ?? expectationProblem(request)
   if (problem !== null) return errorReply(context, 'INVALID_INPUT', problem)
   const destination = destinationOf(request, inbound)
   if (destination.kind === 'refused') return errorReply(context, destination.code, destination.message)
