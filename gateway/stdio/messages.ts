@@ -62,15 +62,19 @@ function received(value: Readonly<Record<string, unknown>>): ReceivedMessage {
 
 /** Ids that occur more than once in `requests`, or that `isUnderWay`. */
 export function reusedIds({ requests }: SentMessage, isUnderWay: (id: IdText) => boolean): readonly IdText[] {
-  const ids = requests.map(({ id }) => id)
-  return [...new Set(ids.filter((id, index) => isUnderWay(id) || ids.indexOf(id) < index))]
+  const [seen, reused] = [new Set<IdText>(), new Set<IdText>()]
+  for (const { id } of requests) {
+    if (seen.has(id) || isUnderWay(id)) reused.add(id)
+    seen.add(id)
+  }
+  return [...reused]
 }
 
 /** Errors for each request of a message that uses an id twice. Nothing of it is sent. */
-export function reuseFailures({ requests }: SentMessage, reused: readonly IdText[]): readonly [IdText, string][] {
+export function reuseFailures({ requests }: SentMessage, reused: readonly IdText[]): readonly string[] {
   const names = reused.join(', ').slice(0, 200)
   const reason = `the id ${names} is already used by a request that is under way; this message was not sent; send it again with a new id`
-  return [...new Set(requests.map(({ id }) => id))].map((id) => [id, failureOf(id, reason, INVALID_REQUEST)])
+  return [...new Set(requests.map(({ id }) => id))].map((id) => failureOf(id, reason, INVALID_REQUEST))
 }
 
 /** The token by which a request asks for its progress, and the id that names a subscription. */

@@ -115,7 +115,7 @@ class Wrapper {
     const message = readSent(line.toString('utf8'))
     const reused = reusedIds(message, (id) => this.#pending.has(id))
     if (reused.length > 0) {
-      for (const [, text] of reuseFailures(message, reused)) this.#write(this.#options.stdout, Buffer.from(text))
+      for (const text of reuseFailures(message, reused)) this.#write(this.#options.stdout, Buffer.from(text))
       return
     }
     const { requests, cancelled } = message
