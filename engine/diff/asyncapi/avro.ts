@@ -91,6 +91,8 @@ class AvroResolution {
   }
 
   #visit(written: AvroType, read: AvroType, place: ResolvedPlace): void {
+    // One refusal decides.
+    if (this.#refusal !== null) return
     const [writer, reader] = [defined(written, this.#writer), defined(read, this.#reader)]
     if (this.#seen.get(writer, reader) === true) return
     this.#seen.set(writer, reader, true)
@@ -112,12 +114,18 @@ class AvroResolution {
     const taken = branchesOf(reader).map((branch) => defined(branch, this.#reader))
     const isSame = writer.kind === reader.kind && sent.length === taken.length
     if (!isSame || sent.some((branch, index) => nameOf(branch) !== nameOf(taken[index] ?? null))) this.#change()
+    const byName = new Map(taken.map((one) => [nameOf(one), one]))
+    const byPlainName = Map.groupBy(taken, plainNameOf)
+    const byAlias = Map.groupBy(taken.flatMap(aliasesOf), ({ alias }) => alias)
     for (const branch of sent) {
-      const match = taken.find((one) => nameOf(one) === nameOf(branch)) ?? taken.find((one) => isMatching(branch, one))
+      if (this.#refusal !== null) return
+      const aliased = byAlias.get(nameOf(branch))?.map(({ type }) => type) ?? []
+      const others = [...(byPlainName.get(plainNameOf(branch)) ?? []), ...aliased]
+      const match = byName.get(nameOf(branch)) ?? others.find((one) => isMatching(branch, one))
       if (match !== undefined) this.#visit(branch, match, place)
       // A type that is not known may match.
       else if (branch.kind === 'unknown' || taken.some(({ kind }) => kind === 'unknown')) this.#change()
-      else this.#refuse(place, `${nameOf(branch)} cannot be read as ${taken.map(nameOf).join(' or ')}`)
+      else this.#refuse(place, `${nameOf(branch)} cannot be read as ${namesOf(taken)}`)
     }
   }
 
@@ -200,6 +208,13 @@ function branchesOf(type: DefinedType): readonly AvroType[] {
   return type.kind === 'union' ? type.branches : [type]
 }
 
+const MAX_NAMED = 5
+
+function namesOf(types: readonly DefinedType[]): string {
+  const names = types.slice(0, MAX_NAMED).map(nameOf)
+  return [...names, ...(types.length > MAX_NAMED ? ['another type'] : [])].join(' or ')
+}
+
 function nameOf(type: DefinedType | null): string {
   if (type === null || type.kind === 'union') return 'a union'
   if (type.kind === 'unknown') return type.text
@@ -213,6 +228,15 @@ function isMatching(writer: DefinedType, reader: DefinedType): boolean {
   if (writer.kind !== reader.kind) return false
   if (!('aliases' in writer) || !('aliases' in reader)) return isList(writer)
   return plainName(writer.name) === plainName(reader.name) || reader.aliases.has(writer.name)
+}
+
+/** Types that may match have one such name, or the one has the other's name as an alias. Primitive types may be promoted. */
+function plainNameOf(type: DefinedType): string {
+  return 'aliases' in type ? `${type.kind} ${plainName(type.name)}` : type.kind
+}
+
+function aliasesOf(type: DefinedType): readonly { readonly alias: string; readonly type: DefinedType }[] {
+  return 'aliases' in type ? [...type.aliases].map((alias) => ({ alias, type })) : []
 }
 
 function plainName(name: string): string {

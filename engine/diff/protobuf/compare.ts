@@ -2,7 +2,12 @@
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { NO_CONTRACT, readProtoContract, type ProtoContract } from '../../contracts/protobuf/contract.ts'
+import {
+  missingImports,
+  NO_CONTRACT,
+  readProtoContract,
+  type ProtoContract,
+} from '../../contracts/protobuf/contract.ts'
 import { sortedReferences } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
@@ -60,7 +65,10 @@ function changesBetween(base: ProtoContract, head: ProtoContract): ProtoChanges 
   return walk
 }
 
-/** What the change of a protobuf text within another contract means. `changed`: a text cannot be read, or only code breaks. */
+/**
+ * What the change of a protobuf text within another contract means. `changed`: a text or one of its imports cannot be read, or only
+ * code breaks.
+ */
 export function relateProtobuf(before: string, after: string): DefinitionChange {
   const [base, head] = [readFileSet(before, {}), readFileSet(after, {})]
   if (!base.ok || !head.ok) return DEFINITION_CHANGED
@@ -71,7 +79,9 @@ export function relateProtobuf(before: string, after: string): DefinitionChange 
   const refusal = found.find(({ level }) => level === 'breaking')
   if (refusal !== undefined) return { meaning: 'refused', detail: refusal.detail }
   const [first] = found
-  if (found.some(({ level }) => level === 'dangerous')) return DEFINITION_CHANGED
+  // What an import that is not there holds is not known, so a change beside it may be any.
+  const isPartial = missingImports(base.value).length + missingImports(head.value).length > 0
+  if (found.some(({ level }) => level === 'dangerous') || (isPartial && first !== undefined)) return DEFINITION_CHANGED
   return first === undefined ? DEFINITION_SAME : { meaning: 'compatible', detail: first.detail }
 }
 

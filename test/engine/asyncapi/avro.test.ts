@@ -207,6 +207,18 @@ const PROTO_ROWS: readonly (readonly [what: string, before: string, after: strin
     'dangerous',
   ],
   ['a text that cannot be read', proto('string a = 1;'), proto('string a = ;'), 'dangerous'],
+  [
+    'the file of a type, which is not there',
+    proto('o.X a = 1;', 'import "o.proto";'),
+    proto('o.X a = 1;', 'import "q.proto";'),
+    'dangerous',
+  ],
+  [
+    'a field more beside a file that is not there',
+    proto('o.X a = 1;', 'import "o.proto";'),
+    proto('o.X a = 1; string b = 2;', 'import "o.proto";'),
+    'dangerous',
+  ],
 ]
 
 suite('a payload in protobuf', () => {
