@@ -144,9 +144,9 @@ function compareOtherLanguage(
   if (change.meaning === 'same') return
   const located = head[part] ?? head.located
   const values = { before: base[part]?.value ?? null, after: head[part]?.value ?? null }
-  const place = { subject, side: 'head', located, name: payloadLanguageOf(head, part) } as const
-  const detail = 'detail' in change ? change.detail : ''
-  walk.add({ ...place, ...values, rule: DEFINITION_RULES[change.meaning], detail })
+  const language = payloadLanguageOf(head, part)
+  const name = 'detail' in change ? `${language}; ${change.detail}` : language
+  walk.add({ rule: DEFINITION_RULES[change.meaning], subject, name, side: 'head', located, ...values })
 }
 
 interface DefinedPart extends Pick<MessagePart, 'part'> {
