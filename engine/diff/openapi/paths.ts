@@ -9,6 +9,7 @@ import { compareOperation } from './operation.ts'
 import { withoutNames, type MovedPrefix } from './moved-prefix.ts'
 import { compareOverlaps } from './path-overlaps.ts'
 import type { PathEntry } from './path-templates.ts'
+import { untouchedOperations } from './untouched-operations.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OpenApiFacts } from '../../rules/openapi/changes.ts'
 import type { OperationWalk, Walk } from './walk.ts'
@@ -22,7 +23,11 @@ export function comparePaths(walk: Walk, paths: Sides<readonly PathItem[]>, move
     walk.added.add(pointerOf(item.located.at, item.located.document))
     for (const operation of item.operations.values()) reportAddedOperation(walk, key, operation)
   }
-  for (const [base, head] of kept) comparePathItems(walk, base, head, EXCHANGES.operation)
+  const untouched = untouchedOperations(
+    walk,
+    kept.map(([base, head]) => [base.item, head.item]),
+  )
+  for (const [base, head] of kept) comparePathItems(walk, base, head, EXCHANGES.operation, untouched)
   compareOverlaps(walk, matched)
 }
 
@@ -44,12 +49,15 @@ function matchPaths(
   return options.hasIncludedPathParameters ? exact : matchRest(exact, ({ address }) => withoutNames(address))
 }
 
+const NO_OPERATIONS: ReadonlySet<ApiOperation> = new Set()
+
 /** Findings name the place by the key in the base. */
 export function comparePathItems(
   walk: Walk,
   { key: path, item: base }: PathEntry,
   { item: head }: PathEntry,
   exchange: MessageExchange,
+  untouched: ReadonlySet<ApiOperation> = NO_OPERATIONS,
 ): void {
   for (const [method, before] of base.operations) {
     const after = head.operations.get(method)
@@ -59,7 +67,7 @@ export function comparePathItems(
     }
     const named = { ...inOperation(walk, path, after), exchange }
     walk.attributes.note(path, before, after)
-    if (compareStability(named, before, after))
+    if (compareStability(named, before, after) && !untouched.has(after))
       compareOperation(named, { item: base, operation: before }, { item: head, operation: after })
   }
   for (const [method, after] of head.operations)
