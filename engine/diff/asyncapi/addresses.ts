@@ -1,7 +1,8 @@
 /**
  * Addresses of channels that differ only in the names of their parameters: `user/{id}` is `user/{userId}` on the wire.
  */
-import type { AsyncApi, AsyncReply } from '../../contracts/asyncapi/contract.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
+import type { AsyncApi, AsyncReply, AsyncServer } from '../../contracts/asyncapi/contract.ts'
 
 /** The head, with its channels and operations under the addresses of the base. */
 export function withBaseAddresses(base: AsyncApi, head: AsyncApi): AsyncApi {
@@ -51,8 +52,39 @@ function withoutParameterNames(address: string): string {
 
 /** A server address as it is compared: host names have no case (RFC 3986 §3.2.2), and names of variables no meaning. */
 export function plainServerAddress(url: string): string {
-  return withoutParameterNames(url).replace(/^[^/?#]*/, (authority) => {
+  return withoutParameterNames(url).replace(AUTHORITY, (authority) => {
     const host = authority.lastIndexOf('@') + 1
     return authority.slice(0, host) + authority.slice(host).toLowerCase()
+  })
+}
+
+const AUTHORITY = /^[^/?#]*/
+
+/** Whether clients connect to the same address. A port that is left out is that of the protocol. */
+export function isSameServerAddress(before: AsyncServer, after: AsyncServer): boolean {
+  if (plainServerAddress(before.url) === plainServerAddress(after.url)) return true
+  const [base, head] = [before, after].map(addressWithPort)
+  return base !== undefined && base === head
+}
+
+/** Ports by URL scheme, or protocol, that the specifications of the protocols state. */
+const PORTS = lookupTable({
+  http: '80',
+  https: '443',
+  ws: '80',
+  wss: '443',
+  mqtt: '1883',
+  mqtts: '8883',
+  'secure-mqtt': '8883',
+  amqp: '5672',
+  amqps: '5671',
+})
+
+function addressWithPort({ url, scheme, protocol }: AsyncServer): string {
+  const port = PORTS[scheme ?? protocol.toLowerCase()]
+  return plainServerAddress(url).replace(AUTHORITY, (authority) => {
+    // A variable may stand for the port too.
+    if (port === undefined || authority.includes('{')) return authority
+    return /:\d+$/.test(authority) ? authority : `${authority.replace(/:$/, '')}:${port}`
   })
 }

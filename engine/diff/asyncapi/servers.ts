@@ -1,6 +1,6 @@
 /** Servers of AsyncAPI: their addresses, protocols, variables, bindings and security. */
 import type { AsyncServer } from '../../contracts/asyncapi/contract.ts'
-import { plainServerAddress } from './addresses.ts'
+import { isSameServerAddress } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
 import { compareAsyncSecurity } from './security.ts'
 import { compareVariables } from './server-places.ts'
@@ -22,7 +22,7 @@ function compareServer(before: AsyncServer, after: AsyncServer, walk: AsyncWalk)
   const shared = { subject: name, name, side: 'head', located: after.located } as const
   if (before.name !== name) walk.add({ ...shared, rule: 'asyncapi-server-renamed', before: before.name, after: name })
   // Variable names are not part of an address.
-  if (plainServerAddress(before.url) !== plainServerAddress(after.url)) {
+  if (!isSameServerAddress(before, after)) {
     walk.add({ ...shared, rule: 'asyncapi-server-address-changed', before: before.url, after: after.url })
   } else if (before.protocol === after.protocol && isOtherScheme(before.scheme, after.scheme)) {
     // Clients take the scheme of the URL, as that of encrypted connections, also where the protocol has one name.

@@ -38,6 +38,29 @@ suite('letters of names', () => {
     })
 })
 
+const mqtt = (host: string): object => ({ host, protocol: 'mqtt' })
+const url = (address: string, protocol: string): object => ({ host: undefined, url: address, protocol })
+
+suite('ports of addresses', () => {
+  const CHANGED = ['breaking asyncapi-server-address-changed']
+  const ROWS: readonly (readonly [string, object, object, readonly string[]])[] = [
+    ['written out', mqtt('h'), mqtt('h:1883'), []],
+    ['left out', mqtt('h:1883'), mqtt('h'), []],
+    ['an empty one', mqtt('h:'), mqtt('h'), []],
+    ['of an IPv6 address', mqtt('[::1]'), mqtt('[::1]:1883'), []],
+    ['of a URL that is encrypted', url('mqtts://h:8883', 'mqtt'), url('mqtts://h', 'mqtt'), []],
+    ['before a path', url('wss://h/p', 'ws'), url('wss://h:443/p', 'ws'), []],
+    ['another one', mqtt('h'), mqtt('h:8883'), CHANGED],
+    ['of another scheme', url('mqtts://h:8883', 'mqtt'), mqtt('h'), CHANGED],
+    ['in a variable', mqtt('{h}'), mqtt('{h}:1883'), CHANGED],
+    ['of a protocol that states none', { host: 'h' }, { host: 'h:9092' }, CHANGED],
+  ]
+  for (const [name, before, after, expected] of ROWS)
+    test(name, () => {
+      assert.deepEqual(found(before, after), expected)
+    })
+})
+
 test('the first definition of a variable may take values away', () => {
   const host = '{env}.example'
   const defined = { host, variables: { env: { enum: ['a'], default: 'a' } } }
