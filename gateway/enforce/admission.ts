@@ -179,7 +179,7 @@ async function passUnjudged(
   const maySend = (): boolean => !isOutdated(context.settings, deps.pipeline)
   const forwarding = { verdicts: [], headers: own, watcher: null, isStanding: false, maySend, recogniser: null }
   const forwarded = await forward(context, call, forwarding, deps.pipeline)
-  if (forwarded === null) return readmission(context, call)
+  if (forwarded === null) return readmission(context, call, context.held)
   const { end, reply } = forwarded
   deps.logger.debug(
     {

@@ -24,7 +24,7 @@ import { entriesOf } from './call-entries.ts'
 import { observeDecision } from './observed-decision.ts'
 import { judge, undecidedJudgement, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
 import { decisionHeaders, stoppedReply, undecidedReply, unmonitored } from './refusals.ts'
-import type { Reply } from '../listen/request-context.ts'
+import type { HoldState, Reply } from '../listen/request-context.ts'
 import type { SpentReceipt } from './receipt-check.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
 import type { NotePendingCall, PendingWait, PendingCalls } from './pending-calls.ts'
@@ -91,6 +91,7 @@ interface JudgedCall {
 }
 
 interface PendingEnforcement extends JudgedCall {
+  readonly held: HoldState
   readonly deps: EnforcementDeps
 }
 
@@ -105,10 +106,10 @@ export async function enforceCall(
   deps: EnforcementDeps,
 ): Promise<EnforcementResult> {
   const { call, action, settings } = judged
-  const pending: PendingEnforcement = { call, action, settings, deps }
+  const pending: PendingEnforcement = { call, action, settings, held: waiting.held, deps }
   call.observation.action = action.name
   const startedAt = performance.now()
-  const judging = judge(judged, deps)
+  const judging = judge(pending, deps)
   const judgement = judging instanceof Promise ? await judging : judging
   const { name: route } = call.route
   deps.metrics.observe('preflight_call_decision_seconds', { route }, (performance.now() - startedAt) / 1000)
@@ -161,9 +162,9 @@ async function confirmed(
   result: Extract<Concluded, { readonly kind: 'go' }>,
   pending: PendingEnforcement,
 ): Promise<Concluded | ReadmitResult> {
-  const { call, settings, deps } = pending
+  const { call, settings, held, deps } = pending
   try {
-    if (!isOutdated(settings, deps) && (await isStillAllowed(call.route, result, deps))) return result
+    if (!isOutdated(settings, deps) && (await isStillAllowed(call.route, result, held.used, deps))) return result
   } catch (error) {
     await closeUnsent(result.watches)
     return concludeUndecided(undecidedJudgement(error), pending)

@@ -10,6 +10,7 @@ import { GatewayError } from '../errors/errors.ts'
 import { UpstreamRefusal, type CheckBasis, type JudgedAction, type ResourceCheck } from '../protocols/common/action.ts'
 import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { Call } from '../calls/call.ts'
+import type { HoldState } from '../listen/request-context.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { BaselineRow } from '../store/baselines.ts'
 import { after, oneByOne } from '../runtime/awaiting.ts'
@@ -48,6 +49,7 @@ interface CallToJudge {
   readonly call: Call
   readonly action: Pick<JudgedAction, 'gather' | 'confirm'>
   readonly settings: Pick<ListenSettingsInForce, 'generation'>
+  readonly held: Pick<HoldState, 'used'>
 }
 
 /**
@@ -68,12 +70,12 @@ export function judge(judged: CallToJudge, deps: JudgeDeps): Judged | Promise<Ju
 type Judged = CallJudgement | 'ended' | null
 
 function judgeGathered(
-  { call, action, settings: { generation } }: CallToJudge,
+  { call, action, settings: { generation }, held }: CallToJudge,
   deps: JudgeDeps,
 ): Judged | Promise<Judged> {
   const begun = performance.now()
   call.observation.enter('gather')
-  const receipts = createReceiptGate(call, deps.receipts)
+  const receipts = createReceiptGate(call, held, deps.receipts)
   const gathering = action.gather()
   return after(gathering, (gathered) => {
     if (gathered === 'nothing') return null
@@ -88,7 +90,7 @@ function judgeGathered(
       const governing = strictest(verdicts)
       const judgement = { kind: 'decided', verdicts, governing, receipts } as const
       return after(action.confirm?.() ?? true, (isSame) =>
-        after(isSame && stillHold(verdicts, begun, deps), (holds) => (holds ? judgement : 'ended')),
+        after(isSame && stillHold(verdicts, begun, held.used, deps), (holds) => (holds ? judgement : 'ended')),
       )
     })
   })

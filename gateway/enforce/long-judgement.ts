@@ -7,6 +7,7 @@ import { directiveOf } from '../../engine/base.ts'
 import type { Store, StorePart } from '../store/store.ts'
 import type { BreakGlass } from '../break-glass/break-glass.ts'
 import type { CallEffect } from '../store/calls.ts'
+import type { HoldState } from '../listen/request-context.ts'
 import type { Route } from '../routing/route.ts'
 import type { CallVerdict } from './verdict-cache.ts'
 
@@ -23,9 +24,10 @@ export interface LongJudgementDeps {
 export function stillHold(
   verdicts: readonly { readonly verdict: CallVerdict }[],
   begun: number,
+  used: HoldState['used'],
   deps: LongJudgementDeps,
 ): boolean | Promise<boolean> {
-  return !isLate(begun, deps) || allHold(verdicts, false, deps)
+  return !isLate(begun, deps) || allHold(verdicts, used, deps)
 }
 
 /** True once a change that was made since `begun` is in force everywhere. */
@@ -35,29 +37,30 @@ export function isLate(begun: number, { store }: { readonly store: Pick<Store, '
 
 /** Whether what allowed a call still does, after its rows were written for long. Rejects when the store cannot be read. */
 export async function isStillAllowed(
-  { name, receipts }: Pick<Route, 'name' | 'receipts'>,
+  { name }: Pick<Route, 'name'>,
   { effect, verdicts }: { readonly effect: CallEffect | 'passed'; readonly verdicts: readonly CallVerdict[] },
+  used: HoldState['used'],
   deps: LongJudgementDeps & { readonly breakGlass: Pick<BreakGlass, 'isOpen'> },
 ): Promise<boolean> {
   if (effect === 'break_glass') return deps.breakGlass.isOpen(name)
   const basis = verdicts.map((verdict) => ({ verdict }))
-  return effect !== 'forwarded' || allHold(basis, receipts.consume, deps)
+  return effect !== 'forwarded' || allHold(basis, used, deps)
 }
 
 /**
  * Looks all of them up. Rejects when the store cannot be read.
- * @param isConsumed by this call: each receipt counts as current although it is used up
+ * @param used by this call: these receipts count as current although they are used up
  */
 export async function allHold(
   verdicts: Parameters<typeof stillHold>[0],
-  isConsumed: boolean,
+  used: HoldState['used'],
   { store, now }: LongJudgementDeps,
 ): Promise<boolean> {
   for (const { verdict } of verdicts) {
     if (verdict.basis === 'missing_receipt' || !directiveOf(verdict.action).proceeds) continue
     const state = await store.receipts.state(verdict.decisionId)
     // Of two equal calls at the same moment, the decision of one supersedes that of the other.
-    const isOwnUse = isConsumed && state === 'consumed'
+    const isOwnUse = state === 'consumed' && used.includes(verdict.decisionId)
     const isEnded = verdict.basis === 'receipt' ? state !== 'current' && !isOwnUse : state === 'revoked'
     const end = verdict.basis === 'receipt' ? verdict.expiresAt : Date.parse(verdict.envelope.expires_at)
     if (isEnded || now() >= end) return false

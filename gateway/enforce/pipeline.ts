@@ -289,7 +289,7 @@ async function forwardJudged(
     headers,
     watcher,
     isStanding: false,
-    maySend: sendCheck({ call, action, settings: context.settings, result, begun }, deps),
+    maySend: sendCheck({ call, action, settings: context.settings, result, held: waiting.held, begun }, deps),
     onSending: () => waiting.end(),
     recogniser: deps.recognisers[call.route.protocol],
   }

@@ -7,6 +7,7 @@ import type { IntendedContext, ReceiptReason, ReceiptVerification } from '../../
 import type { PresentedReceipt, ResourceCheck, RequiredReceipt } from '../protocols/common/action.ts'
 import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { Call } from '../calls/call.ts'
+import type { HoldState } from '../listen/request-context.ts'
 import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptCheckInput } from './presented-receipt.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { isCommitId } from '../scm/members.ts'
@@ -49,8 +50,9 @@ interface Claim {
 const MAX_PRESENTED = 16
 const RECEIPT_HEADER = 'preflight-receipt'
 
-export function createReceiptGate(call: Call, deps: ReceiptGateDeps): ReceiptGate {
-  return new CallReceipts(call, deps)
+/** @param held what the call has used up is added to it */
+export function createReceiptGate(call: Call, held: Pick<HoldState, 'used'>, deps: ReceiptGateDeps): ReceiptGate {
+  return new CallReceipts(call, held, deps)
 }
 
 const NO_RECEIPTS: readonly PresentedReceipt[] = []
@@ -58,11 +60,13 @@ const NO_CLAIMS: readonly Claim[] = []
 
 class CallReceipts implements ReceiptGate {
   readonly #call: Call
+  readonly #held: Pick<HoldState, 'used'>
   readonly #deps: ReceiptGateDeps
   #claims = NO_CLAIMS
 
-  constructor(call: Call, deps: ReceiptGateDeps) {
+  constructor(call: Call, held: Pick<HoldState, 'used'>, deps: ReceiptGateDeps) {
     this.#call = call
+    this.#held = held
     this.#deps = deps
   }
 
@@ -92,8 +96,8 @@ class CallReceipts implements ReceiptGate {
     for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
       const check = { ...receipt, context, bound, tenants: tenantsOf(this.#call) }
       const isClaimed = rules.consume && this.#claims.some((claim) => claim.check.token === receipt.token)
-      const deps = isClaimed ? { ...this.#deps, store: USED } : this.#deps
-      const verification = await verifiedFor(resource, check, deps)
+      const store = isClaimed ? USED : this.#ownStore()
+      const verification = await verifiedFor(resource, check, { ...this.#deps, store })
       this.#count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
       if (verification.currently_authorized === true && verification.payload !== null) {
         this.#claims = [...this.#claims, { resource, check, artifacts }]
@@ -108,13 +112,34 @@ class CallReceipts implements ReceiptGate {
 
   async #useUp(): Promise<SpentReceipt | null> {
     for (const { resource, check, artifacts } of this.#claims) {
-      const verification = await consumePresented(check, this.#deps)
-      if (verification.currently_authorized === true) continue
+      const verification = await consumePresented(check, { ...this.#deps, store: this.#ownStore() })
+      const decisionId = verification.payload?.jti
+      if (verification.currently_authorized === true && decisionId !== undefined) {
+        if (!this.#held.used.includes(decisionId)) this.#held.used = [...this.#held.used, decisionId]
+        continue
+      }
       this.#count(verification.reason ?? 'state_unknown')
       const { context = {} } = check
       return { resource, requiredReceipt: { context, artifacts, ...refusalOf(verification, 1, true) } }
     }
     return null
+  }
+
+  /** The store as this call sees it: a receipt that it has used up itself is current, unless something else ended it. */
+  #ownStore(): PresentedDeps['store'] {
+    const { receipts } = this.#deps.store
+    const { used } = this.#held
+    if (used.length === 0) return this.#deps.store
+    return {
+      receipts: {
+        async state(decisionId) {
+          const state = await receipts.state(decisionId)
+          return state === 'consumed' && used.includes(decisionId) ? 'current' : state
+        },
+        consume: (decisionId, at) =>
+          used.includes(decisionId) ? Promise.resolve(true) : receipts.consume(decisionId, at),
+      },
+    }
   }
 
   #count(result: ReceiptReason | 'authorized' | 'missing'): void {

@@ -4,6 +4,7 @@
  */
 import { performance } from 'node:perf_hooks'
 import type { Call } from '../calls/call.ts'
+import type { HoldState } from '../listen/request-context.ts'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import type { JudgedAction } from '../protocols/common/action.ts'
 import { isOutdated, MOST_ADMISSIONS, type EnforcementDeps, type ForwardResult } from './enforcement.ts'
@@ -14,6 +15,7 @@ interface CallToSend {
   readonly action: Pick<JudgedAction, 'confirm'>
   readonly settings: Pick<ListenSettingsInForce, 'generation'>
   readonly result: ForwardResult
+  readonly held: Pick<HoldState, 'used'>
   /** When its judgement began, as `performance.now()`. */
   readonly begun: number
 }
@@ -40,12 +42,12 @@ export function sendCheck(allowed: CallToSend, deps: SendCheckDeps): () => boole
 
 /** A store or a server that does not answer allows nothing: the next judgement reports it. */
 async function stillAllowed(
-  { call, action, result }: CallToSend,
+  { call, action, result, held }: CallToSend,
   isConfirmed: boolean,
   deps: SendCheckDeps,
 ): Promise<boolean> {
   try {
-    if (!(await isStillAllowed(call.route, result, deps))) return false
+    if (!(await isStillAllowed(call.route, result, held.used, deps))) return false
     return !isConfirmed || result.effect !== 'forwarded' || ((await action.confirm?.()) ?? true)
   } catch {
     return false

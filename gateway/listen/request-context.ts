@@ -32,17 +32,21 @@ export interface RequestContext extends Asks {
   readonly held?: HoldState
 }
 
-/** How a call waited for an approval: it outlives the judgement, since an approved call is judged again. */
+/** What a call keeps from one judgement to the next: one that was approved, or whose settings changed, is judged again. */
 export interface HoldState {
   /** When its waiting ends, milliseconds since the epoch; null: it has not waited. */
   until: number | null
   /** The request for approval that was granted while it waited. */
   granted: string | null
+  /** Decision ids of the receipts that this call alone has used up. It was not sent, so they still serve it. */
+  used: readonly string[]
 }
 
 export function neverHeld(): HoldState {
-  return { until: null, granted: null }
+  return { until: null, granted: null, used: NO_RECEIPTS }
 }
+
+const NO_RECEIPTS: HoldState['used'] = []
 
 /** The request is to be admitted again, with what it has by now: it was approved, or the settings changed before it took effect. */
 export interface Readmission {

@@ -10,6 +10,7 @@ import { enforceCall } from '../../gateway/enforce/enforcement.ts'
 import { allHold, stillHold } from '../../gateway/enforce/long-judgement.ts'
 import type { PendingWait } from '../../gateway/enforce/pending-calls.ts'
 import type { JudgedAction } from '../../gateway/protocols/common/action.ts'
+import { neverHeld } from '../../gateway/listen/request-context.ts'
 import { httpRefusal } from '../../gateway/protocols/common/refusal.ts'
 import { timedChanges } from '../../gateway/store/changes.ts'
 import { createObserver } from '../../gateway/telemetry/observer.ts'
@@ -48,18 +49,25 @@ for (const state of STATES)
         },
       })
       const begun = performance.now() - 2000
-      assert.equal(await stillHold([{ verdict }], begun, deps(1)), state === 'current' && end > NOW)
-      assert.equal(stillHold([{ verdict }], begun, deps(60)), true, 'short judgements cost no look-up')
+      assert.equal(await stillHold([{ verdict }], begun, [], deps(1)), state === 'current' && end > NOW)
+      assert.equal(stillHold([{ verdict }], begun, [], deps(60)), true, 'short judgements cost no look-up')
       assert.deepEqual(asked, ['dec_1'])
     })
 
+/** What a call did with receipts, and those that it used up. */
+const USES: readonly (readonly [what: string, used: readonly string[]])[] = [
+  ['used it up', ['dec_1']],
+  ['used others up', ['dec_2', 'dec_3']],
+  ['only presented it', []],
+]
+
 for (const state of STATES)
-  for (const isConsumed of [true, false]) {
-    const holds = state === 'current' || (isConsumed && state === 'consumed')
-    test(`a receipt that is ${state ?? 'unknown'} ${holds ? 'holds' : 'ends'} for a call that ${isConsumed ? 'used it up' : 'only presented it'}`, async () => {
+  for (const [what, used] of USES) {
+    const holds = state === 'current' || (used.includes('dec_1') && state === 'consumed')
+    test(`a receipt that is ${state ?? 'unknown'} ${holds ? 'holds' : 'ends'} for a call that ${what}`, async () => {
       const verdict = receiptUntil(NOW + 1)
       const store = { changes: timedChanges(1), receipts: { state: () => Promise.resolve(state) } }
-      assert.equal(await allHold([{ verdict }], isConsumed, { now: () => NOW, store }), holds)
+      assert.equal(await allHold([{ verdict }], used, { now: () => NOW, store }), holds)
     })
   }
 
@@ -197,7 +205,7 @@ async function started(
 
 const WAITING: PendingWait = {
   isGone: false,
-  held: { until: null, granted: null },
+  held: neverHeld(),
   onGone: () => () => {},
   begin: () => {},
   keepAlive: () => {},

@@ -11,6 +11,7 @@ import {
 import { loadConfig } from '../../../gateway/config/load.ts'
 import type { ResourceCheck } from '../../../gateway/protocols/common/action.ts'
 import type { Call } from '../../../gateway/calls/call.ts'
+import { neverHeld } from '../../../gateway/listen/request-context.ts'
 import { createReceiptGate, type ReceiptGateDeps } from '../../../gateway/enforce/receipt-check.ts'
 import { Observation } from '../../../gateway/telemetry/observation.ts'
 import { createLogger } from '../../../gateway/telemetry/log.ts'
@@ -126,7 +127,7 @@ function gate(given: Case, receipts: object, question = QUESTION, tenants?: read
     fingerprint: () => Promise.resolve(given.fingerprint ?? digest('input')),
   }
   const change = question.basis.kind === 'change_set' ? question.basis : null
-  return createReceiptGate(call, deps).verdictOn(question, change)
+  return createReceiptGate(call, neverHeld(), deps).verdictOn(question, change)
 }
 
 test('every reason of the contract is among the cases', () => {
