@@ -14,7 +14,7 @@ import { STATUS_CODES } from '../runtime/node-http.ts'
 import { readGrpcStatus, type GrpcStatusReader } from '../network/grpc-status.ts'
 import { clientHeaders, mayTrail, withoutField } from './headers.ts'
 import { passInformational, type Informational } from './informational.ts'
-import { brokenOutcome, faultOf, repeatableAfter, type ExchangeFault } from './outcome.ts'
+import { brokenOutcome, faultOf, lostTry, repeatableAfter, type ExchangeFault } from './outcome.ts'
 import type { Tunnels } from './tunnel.ts'
 import { isAsked, joinUpgrade, type Upgrade } from './upgrade.ts'
 import { replaceOwnAddresses, type ServedRoute } from './own-address.ts'
@@ -89,7 +89,9 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   #isClientGone = false
   #isEnded = false
   #isWaitingForDrain = false
-  #hasTriedAgain = false
+  #hasAnswerBegun = false
+  /** Of the first try, where there is a second one. */
+  #firstError: Error | null = null
   #status: number | null = null
   #grpc: GrpcStatusReader | null = null
   #informational: Informational | null = null
@@ -151,6 +153,9 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     const isAllowed = await allowed
     if (this.#isEnded) return
     if (isAllowed) return this.#send()
+    // Sent before: it is not admitted again as a request that nobody received.
+    const lost = lostTry(this.#firstError)
+    if (lost !== null) return this.#end(faultOf(lost, false), lost)
     this.#isEnded = true
     this.#options.response.off('close', this.#onClientClose)
     this.#resolve(null)
@@ -180,6 +185,11 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
       this.#end(null, null)
     }
     joinUpgrade(upgrade, { connection: upstream, fields, onEnd }, tunnels)
+  }
+
+  /** The first byte of an answer, of HTTP/1.1 only. */
+  onResponseStarted(): void {
+    this.#hasAnswerBegun = true
   }
 
   onResponseStart(
@@ -247,7 +257,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     if (error instanceof NotSentYet) return
     if (this.#isClientGone) this.#end('CLIENT_ABORT', error)
     else if (this.#mayTryAgain(error)) {
-      this.#hasTriedAgain = true
+      this.#firstError = error
       this.#controller = null
       this.#send()
     } else if (this.#status === null) this.#end(faultOf(error, false), error)
@@ -262,8 +272,8 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
   /** Retries once, before the upstream has begun to answer. A streamed body is consumed and cannot be sent again. */
   #mayTryAgain(error: Error): boolean {
     const { request, upgrade, body } = this.#options
-    const hasBegun = this.#status !== null || this.#informational !== null
-    if (this.#hasTriedAgain || hasBegun || upgrade !== null || this.#upload !== null) return false
+    const hasBegun = this.#hasAnswerBegun || this.#status !== null || this.#informational !== null
+    if (this.#firstError !== null || hasBegun || upgrade !== null || this.#upload !== null) return false
     const allowed = repeatableAfter(error)
     return allowed === 'any' || (allowed === 'reads' && body === null && SAFE_METHODS.has(request.method ?? ''))
   }
@@ -318,11 +328,12 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     this.#options.response.off('close', this.#onClientClose)
     this.#upload?.destroy()
     if (this.#upload !== null) discardRest(this.#options.request)
+    const wasSent = this.#controller !== null
     this.#resolve({
       fault,
       cause,
       isAnswered: this.#status !== null,
-      outcome: fault === null ? this.#answerOutcome() : brokenOutcome(fault, cause, this.#controller !== null),
+      outcome: fault === null ? this.#answerOutcome() : brokenOutcome(fault, cause, wasSent, this.#firstError),
       status: this.#status,
       durationMs: performance.now() - this.#startedAt,
       bytes: this.#bytes,
@@ -380,12 +391,6 @@ function answerFields(
 
 function addTrailers(response: AnswerStream, trailers: IncomingHttpHeaders): void {
   // Few answers have any.
-  if (Object.keys(trailers).length === 0) return
-  const fields = carried(trailers)
-  if (Object.keys(fields).length > 0) response.addTrailers(fields)
-}
-
-/** The trailers that are passed on. */
-function carried<T>(trailers: NodeJS.Dict<T>): NodeJS.Dict<T> {
-  return Object.fromEntries(Object.entries(trailers).filter(([name]) => mayTrail(name)))
+  const fields = Object.entries(trailers).filter(([name]) => mayTrail(name))
+  if (fields.length > 0) response.addTrailers(Object.fromEntries(fields))
 }

@@ -47,9 +47,19 @@ const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'REFUSED_STREAM',
 ])
 
-/** What is certain about an execution whose exchange failed. @param wasSent a connection had taken the request */
-export function brokenOutcome(fault: ExchangeFault, cause: Error | null, wasSent: boolean): Outcome {
+/**
+ * What is certain about an execution whose exchange failed.
+ * @param wasSent a connection had taken the request
+ * @param first the error of an earlier try, or null
+ */
+export function brokenOutcome(
+  fault: ExchangeFault,
+  cause: Error | null,
+  wasSent: boolean,
+  first: Error | null,
+): Outcome {
   if (fault === 'UPSTREAM_RESET' || fault === 'UPSTREAM_SILENT') return 'FAILED'
+  if (lostTry(first) !== null) return 'UNKNOWN'
   const isNeverSent =
     !wasSent || (cause !== null && (fault === 'EGRESS_DENIED' || NOT_SENT_CODES.has(errorCode(cause) ?? '')))
   // Sent without an answer: the upstream may have acted.
@@ -73,12 +83,17 @@ export class LostRequest extends Error {
 }
 
 /**
- * Which requests may be sent again after this error. `reads`: a reused connection was closed, so the upstream closed it
- * while the request was on its way (RFC 9112 §9.3.1). `any`: the upstream reported that it did not process the request.
+ * Which requests may be sent again after this error, where no byte of an answer came. `reads`: a reused connection was
+ * closed, so the upstream closed it while the request was on its way (RFC 9112 §9.3.1). `any`: the upstream reported that it did not process the request.
  */
 export function repeatableAfter(error: Error): Repeatable {
   if (error instanceof LostRequest) return error.repeatable
   return error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0 ? 'reads' : 'none'
+}
+
+/** The error of a first try that the upstream may have executed, else null. */
+export function lostTry(first: Error | null): Error | null {
+  return first !== null && repeatableAfter(first) === 'reads' ? first : null
 }
 
 export function codedError(code: string, message: string): Error {

@@ -1,13 +1,13 @@
 /** Upstreams that are away, silent or break off: each has its own code, and the client is never left with half an answer that looks whole. */
 import assert from 'node:assert/strict'
-import type { RequestListener } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { petContract, startHttpUpstream } from '../fakes/http-upstream.ts'
 import { startProxy, type ProxyUnderTest } from '../fakes/proxy-under-test.ts'
 import type { TelemetryEvent } from '../../gateway/telemetry/events.ts'
 import { until } from '../fakes/until.ts'
 import { at } from '../json.ts'
-import { freePort } from '../fakes/listening.ts'
+import { freePort, listening } from '../fakes/listening.ts'
 
 async function proxyTo(
   t: TestContext,
@@ -55,6 +55,32 @@ test('an upstream that is not there is 502 UPSTREAM_UNREACHABLE, and the call co
     /preflight_upstream_errors_total\{route="pets",code="UPSTREAM_UNREACHABLE"\} 1/,
   )
 })
+
+/** What happens before the second try of a read that was lost on a kept connection. It may have been executed. */
+const SECOND_TRIES: Readonly<Record<string, (proxy: ProxyUnderTest, server: Server) => unknown>> = {
+  'finds nobody': (_, server) => server.close(),
+  'is under other settings': (proxy) => proxy.nextGeneration(),
+  'is lost too': () => {},
+}
+
+for (const [what, happens] of Object.entries(SECOND_TRIES))
+  test(`a read was lost, and its second try ${what}: 502, and the outcome is unknown`, async (t) => {
+    let requests = 0
+    // Answers the first request, and closes the connection of any other one without an answer.
+    const server = createServer((request, response) => {
+      requests += 1
+      if (requests === 1) return response.end('good')
+      happens(proxy, server)
+      return request.socket.end()
+    })
+    const proxy = await proxyTo(t, await listening(t, server))
+    assert.equal(await (await fetch(`${proxy.url}/pets`)).text(), 'good')
+    assert.equal(await outcomeOf(proxy), 'SUCCEEDED')
+    assert.equal((await fetch(`${proxy.url}/pets`)).status, 502)
+    await until(() => proxy.monitoring.openCount() === 0, 'the monitoring window is closed')
+    assert.equal(await outcomeOf(proxy), 'UNKNOWN')
+    assert.equal(requests, what === 'is lost too' ? 3 : 2)
+  })
 
 test('an upstream that does not answer in time is 504 UPSTREAM_TIMEOUT, and the outcome is unknown', async (t) => {
   const proxy = await proxyToServer(t, () => {}, { timeout: { headers: 1 } })

@@ -57,6 +57,41 @@ test('a request that may have been executed is not retried: the caller gets an u
   assert.equal(heads.filter((head) => head.startsWith('POST')).length, 1)
 })
 
+/** What a server sends of its answer before it closes the connection: only a read without a byte of an answer is sent again. */
+const BROKEN: Readonly<Record<string, string>> = {
+  nothing: '',
+  'one byte': 'H',
+  'a part of the status line': 'HTTP/1.1 20',
+  'a status line': 'HTTP/1.1 200 OK\r\n',
+  'a part of a head': 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-A: b',
+  'an informational answer': 'HTTP/1.1 102 Processing\r\n\r\n',
+  'a part of an informational answer': 'HTTP/1.1 103 Early Hints\r\nLink: </a>',
+}
+
+for (const [sends, answer] of Object.entries(BROKEN))
+  for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE'])
+    for (const connection of ['new', 'kept'] as const) {
+      const isRepeated = answer === '' && connection === 'kept' && !['POST', 'DELETE'].includes(method)
+      test(`${method} on a ${connection} connection that closes after ${sends}: sent ${isRepeated ? 'twice' : 'once'}`, async (t) => {
+        const heads: string[] = []
+        const server = createTcpServer((socket) => {
+          socket.on('error', () => socket.destroy())
+          socket.on('data', (bytes: Buffer) => {
+            const head = bytes.toString('latin1').split(' ', 2).join(' ')
+            heads.push(head)
+            if (head.endsWith('/first')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
+            else socket.end(answer)
+          })
+        })
+        const proxy = await proxyTo(t, await listening(t, server))
+        if (connection === 'kept') assert.equal(await (await fetch(`${proxy.url}/first`)).text(), 'good')
+        const { status } = await fetch(`${proxy.url}/then`, { method })
+        assert.equal(status, 502)
+        const sent = heads.filter((head) => head === `${method} /then`)
+        assert.equal(sent.length, isRepeated ? 2 : 1)
+      })
+    }
+
 test('an upload of a gigabyte passes in memory that does not grow with it, with its length', async (t) => {
   const size = 1024 * 1024 * 1024
   const server = createServer((request, response) => {
