@@ -141,7 +141,7 @@ export class GroupMember {
     const asked = [...this.#asked]
     this.#asked.clear()
     for (const [answers, waiting] of asked)
-      waiting({ answers, belongsTo: null, value: { error: { message: reason } }, text: '' })
+      waiting({ answers, isAnswer: true, belongsTo: null, value: { error: { message: reason } }, text: '' })
     this.#events.onEnd(reason)
   }
 }

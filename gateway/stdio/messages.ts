@@ -30,8 +30,10 @@ export function readSent(text: string): SentMessage {
 }
 
 export interface ReceivedMessage {
-  /** Of the request that it answers; null: it answers none. */
+  /** Of the request that it answers; null: it answers none, or does not name it. */
   readonly answers: IdText | null
+  /** It is an answer, also one whose id cannot be read. */
+  readonly isAnswer: boolean
   /** Progress token or subscription by which it belongs to a request. */
   readonly belongsTo: IdText | null
   readonly value: Readonly<Record<string, unknown>>
@@ -53,11 +55,17 @@ export function ownText(text: string, { value }: ReceivedMessage, { length }: re
 
 function received(value: Readonly<Record<string, unknown>>): ReceivedMessage {
   const { id, method, params } = value
-  const isAnswer = method === undefined && isId(id)
+  const answers = method === undefined && isId(id) ? JSON.stringify(id) : null
+  const isAnswer = answers !== null || (method === undefined && ('result' in value || 'error' in value))
   const members = recordIn(params)
   const meta = recordIn(members['_meta'])
   const token = members['progressToken'] ?? meta[SUBSCRIPTION]
-  return { value, answers: isAnswer ? JSON.stringify(id) : null, belongsTo: isId(token) ? JSON.stringify(token) : null }
+  return { value, answers, isAnswer, belongsTo: isId(token) ? JSON.stringify(token) : null }
+}
+
+/** The id of the other type with the same characters: `"1"` for `1`. Null: there is none. */
+export function otherTypeOf(id: IdText): IdText | null {
+  return id.startsWith('"') ? (/^"(-?(?:0|[1-9]\d*)(?:\.\d+)?)"$/.exec(id)?.[1] ?? null) : JSON.stringify(id)
 }
 
 /** Ids that occur more than once in `requests`, or that `isUnderWay`. */

@@ -42,6 +42,7 @@ const GREETING_MS = 30_000
 const MOST_PAGES = 200
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
+const INVALID_REQUEST = -32_600
 
 /** Capabilities that this endpoint passes on. */
 const PASSED = ['tools', 'prompts', 'resources', 'completions', 'logging'] as const
@@ -200,7 +201,7 @@ export class ServerGroup implements LineServer {
         `names begin with that of their server and "__", or "+" in addresses: ${names}`,
       )
     }
-    if (this.#forwarded.has(id)) throw new RequestError(INVALID_PARAMS, 'a request with this id is under way')
+    if (this.#forwarded.has(id)) throw new RequestError(INVALID_REQUEST, 'a request with this id is under way')
     this.#forwarded.set(id, { member, tokens: tokensOf(id, params) })
     try {
       await member.send(addressed.text)
@@ -231,6 +232,8 @@ export class ServerGroup implements LineServer {
       this.#forwarded.delete(answers)
       return this.#send(withPrefixedAddresses(member.name, text, 'result'))
     }
+    // It names no request.
+    if (message.isAnswer) return undefined
     if (value['id'] !== undefined) return this.#ask(member, text, value)
     if (value['method'] === 'notifications/cancelled') return this.#takeBack(member, text, value)
     if (value['method'] === 'notifications/progress' && !this.#hasToken(member, belongsTo)) return undefined

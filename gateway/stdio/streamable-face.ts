@@ -4,11 +4,24 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
+import { isJsonObject } from '../json/strict-json.ts'
 import type { ServerResponse } from '../runtime/node-http.ts'
 import { drained } from './drained.ts'
 import { MAX_MESSAGE } from './frames.ts'
 import { isSeveralLines } from './lines.ts'
-import { failureOf, ownText, readReceived, readSent, tokensOf, type IdText, type SentMessage } from './messages.ts'
+import {
+  failureOf,
+  otherTypeOf,
+  ownText,
+  readReceived,
+  readSent,
+  reusedIds,
+  reuseFailures,
+  tokensOf,
+  type IdText,
+  type ReceivedMessage,
+  type SentMessage,
+} from './messages.ts'
 
 /** The other side: what speaks lines. */
 export interface LineServer {
@@ -33,6 +46,9 @@ const OPEN_AFTER_MS = 5000
 const MAX_QUEUED = 1000
 /** Cancellations that are remembered: their requests come within moments, or not at all. */
 const MAX_CANCELLED = 1000
+const BYTE_ORDER_MARK = '\uFEFF'
+const MARKED = 'the server wrote a line that begins with a byte order mark; it was not forwarded'
+const UNKNOWN_OUTCOME = 'whether the request was carried out is unknown; report this to the author of the server'
 
 export class StreamableFace {
   readonly #id: string
@@ -74,7 +90,9 @@ export class StreamableFace {
     if (isSeveralLines(body)) return void response.writeHead(400).end()
     const message = readSent(body.toString('utf8'))
     const order = this.#orderOf(request)
-    if (order !== null) for (const id of message.cancelled) this.#cancelled.set(id, order)
+    if (order !== null) for (const id of message.cancelled) this.#takeBack(id, order)
+    const reused = reusedIds(message, (id) => this.#pending.get(id)?.response.destroyed === false)
+    if (reused.length > 0) return refuse(response, reuseFailures(message, reused), body)
     this.#post(message, order, response)
     if (this.#isTakenBack(message, order)) this.#fail(message, 'the client cancelled the request before it came here')
     else if (this.#failure === null) await this.#server.write(body)
@@ -86,12 +104,25 @@ export class StreamableFace {
     return order !== null && requests.some(({ id }) => order < (this.#cancelled.get(id) ?? 0))
   }
 
+  /** Its client waits for no answer, and may use the id again. */
+  #takeBack(id: IdText, order: number): void {
+    this.#cancelled.set(id, order)
+    const post = this.#pending.get(id)
+    if (post === undefined || post.order === null || post.order > order) return
+    this.#pending.delete(id)
+    post.waiting.delete(id)
+    if (post.waiting.size > 0) return
+    openStream(post.response)
+    finish(post)
+  }
+
   #fail({ requests }: SentMessage, reason: string): void {
     for (const { id } of requests) this.#answer(id, failureOf(id, reason))
   }
 
   receive(line: Buffer): Promise<void> | undefined {
     const text = line.toString('utf8')
+    if (text.startsWith(BYTE_ORDER_MARK)) return this.#marked(text)
     const messages = readReceived(text)
     if (messages === null) {
       this.#server.note(`the server wrote a line that is not a message; it was not forwarded: ${text.slice(0, 200)}`)
@@ -100,11 +131,39 @@ export class StreamableFace {
     let isBusy: ServerResponse | null = null
     for (const message of messages) {
       const own = ownText(text, message, messages)
-      const written =
-        message.answers === null ? this.#announce(own, message.belongsTo) : this.#answer(message.answers, own)
+      const written = message.isAnswer ? this.#answered(message, own) : this.#announce(own, message.belongsTo)
       isBusy = written ?? isBusy
     }
     return isBusy?.writableNeedDrain === true && !isBusy.destroyed ? drained(isBusy) : undefined
+  }
+
+  /** JSON has no byte order mark at its start, so most clients cannot read the line. */
+  #marked(text: string): undefined {
+    this.#server.note(`${MARKED}: ${text.slice(1, 201)}`)
+    const reason = `${MARKED}; ${UNKNOWN_OUTCOME}`
+    for (const message of readReceived(text.slice(BYTE_ORDER_MARK.length)) ?? [])
+      if (message.isAnswer) this.#answered(message, failureOf(message.answers ?? 'null', reason))
+    return undefined
+  }
+
+  #answered(message: ReceivedMessage, text: string): ServerResponse | null {
+    const { answers } = message
+    if (answers === null) return this.#answeredNone(message)
+    const meant = this.#pending.has(answers) || this.#cancelled.has(answers) ? null : otherTypeOf(answers)
+    if (meant === null || !this.#pending.has(meant)) return this.#answer(answers, text)
+    const reason = `the server answered the id ${answers}, and the id of the request is ${meant}`
+    this.#server.note(`${reason}; the answer was not forwarded`)
+    return this.#answer(meant, failureOf(meant, `${reason}; ${UNKNOWN_OUTCOME}`))
+  }
+
+  /** An answer without the id of its request. It can only be for the one under way, where there is just one. */
+  #answeredNone({ value: { error } }: ReceivedMessage): ServerResponse | null {
+    const stated = isJsonObject(error) ? `: ${String(error['message']).slice(0, 500)}` : ''
+    const reason = `the server sent an answer that does not name its request${stated}`
+    this.#server.note(`${reason}; it was not forwarded`)
+    const [only, ...others] = this.#pending.keys()
+    if (only === undefined || others.length > 0) return null
+    return this.#answer(only, failureOf(only, `${reason}; ${UNKNOWN_OUTCOME}`))
   }
 
   /** Requests under way, and those that still come, get this as their error. */
@@ -189,6 +248,13 @@ function writeEvent({ response, opening }: PendingPost, text: string): boolean {
   clearTimeout(opening)
   if (!response.headersSent) response.writeHead(200, STREAM_HEAD)
   return response.write(sentEvent(text))
+}
+
+/** In the form of the message: an array for a batch. */
+function refuse(response: ServerResponse, failures: readonly string[], body: Buffer): void {
+  const isBatch = /^\s*\[/.test(body.toString('utf8', 0, 64))
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(isBatch ? `[${failures.join(',')}]` : failures[0])
 }
 
 function finish({ response, opening }: PendingPost): void {

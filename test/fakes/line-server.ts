@@ -23,6 +23,16 @@ const DEEP = 200_000
 
 const held: (() => void)[] = []
 
+/** Answers that clients cannot match to their request. */
+function answerAs(as: string, id: string | number): void {
+  const result = text('odd')
+  if (as === 'marked') process.stdout.write(`\uFEFF${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`)
+  else if (as === 'other type') send({ id: typeof id === 'number' ? String(id) : Number(id), result })
+  else if (as === 'null') send({ id: null, error: { code: -32_700, message: 'no JSON' } })
+  else if (as === 'none') send({ result })
+  else send({ id: { id }, result })
+}
+
 /** By the name of the tool. */
 const TOOLS: Readonly<Record<string, (id: string | number, args: Readonly<Record<string, unknown>>) => void>> = {
   echo: (id, args) => send({ id, result: text(JSON.stringify(args)) }),
@@ -53,6 +63,7 @@ const TOOLS: Readonly<Record<string, (id: string | number, args: Readonly<Record
     process.stdout.write(`{"jsonrpc":"2.0",${around[String(args['as'])]}}\n`)
     if (args['as'] !== 'result') send({ id, result: text('done') })
   },
+  odd: (id, args) => answerAs(String(args['as']), id),
   /** Waits for the call of `release`. */
   late: (id) => void held.push(() => send({ id, result: text('late') })),
   release: (id) => {

@@ -1,14 +1,17 @@
-/** Ids of requests: none is used by two requests that are under way. */
+/** Ids of requests: none is used by two requests that are under way, and no answer is given to another request than its own. */
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { StreamableFace } from '../../../gateway/stdio/streamable-face.ts'
 import { initialize, LINE_SERVER, startDesk, startLineClient } from '../../fakes/desk.ts'
+import { listening } from '../../fakes/listening.ts'
 import { until } from '../../fakes/until.ts'
 import { at, listAt } from '../../json.ts'
 
-const TOOL_NAMES = ['late', 'release', 'echo', 'silent', 'ask', 'received']
+const TOOL_NAMES = ['late', 'odd', 'release', 'echo', 'silent', 'ask', 'received']
 
 async function started(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'preflight-offer-'))
@@ -28,11 +31,11 @@ async function started(t: TestContext) {
   return { client, answersTo, callsOf }
 }
 
-const callOf = (id: string | number, name: string) => ({
+const callOf = (id: string | number, name: string, as = '') => ({
   jsonrpc: '2.0',
   id,
   method: 'tools/call',
-  params: { name, arguments: {} },
+  params: { name, arguments: { as } },
 })
 
 /** A first line, one that uses an id of it again, and the ids that are refused. */
@@ -74,4 +77,105 @@ test('a number and a text of the same characters are two ids, and ids of the ser
   await client.ask('go', 'tools/call', { name: 'release', arguments: {} })
   for (const id of [1, '1']) assert.match(JSON.stringify(await client.answer(id)), /late/)
   assert.equal(answersTo('ask-1').length, 0)
+})
+
+for (const [as, id, message] of [
+  ['marked', 5, /byte order mark/],
+  ['marked', '5', /byte order mark/],
+  ['other type', 5, /answered the id "5", and the id of the request is 5/],
+  ['other type', -5, /answered the id "-5", and the id of the request is -5/],
+  ['other type', 5.5, /answered the id "5.5", and the id of the request is 5.5/],
+  ['other type', '5', /answered the id 5, and the id of the request is "5"/],
+  ['null', 5, /does not name its request: no JSON/],
+  ['none', 5, /does not name its request/],
+  ['object', 5, /does not name its request/],
+] as const)
+  test(`an answer that clients cannot match (${as}, id ${JSON.stringify(id)}) is an error of its request`, async (t) => {
+    const { client } = await started(t)
+    client.send(callOf(id, 'odd', as))
+    const answer = await client.answer(id)
+    assert.match(String(at(answer, 'error', 'message')), message)
+    assert.match(client.stderr(), message)
+    assert.equal(client.messages.filter((one) => one['id'] === id || one['id'] === null).length, 1)
+    assert.match(JSON.stringify(await client.ask('next', 'tools/call', { name: 'echo', arguments: {} })), /"result"/)
+  })
+
+/** A server over lines that a test plays, behind HTTP. */
+async function playedServer(t: TestContext) {
+  const lines: string[] = []
+  const notes: string[] = []
+  const face = new StreamableFace(
+    's',
+    { write: (line) => void lines.push(line.toString()), note: (text) => void notes.push(text) },
+    () => 0,
+  )
+  const server = createServer((request, response) => void face.serve(request, response))
+  const origin = await listening(t, server)
+  const post = async (body: unknown): Promise<string> => {
+    const answer = await fetch(origin, { method: 'POST', body: JSON.stringify(body) })
+    return answer.text()
+  }
+  const says = (message: object): void => void face.receive(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message })))
+  return { lines, notes, post, says }
+}
+
+const CANCELLED = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
+
+test('over HTTP an id under way is refused, and the first request gets its answer', async (t) => {
+  const { lines, post, says } = await playedServer(t)
+  const first = post(callOf(1, 'x'))
+  await until(() => lines.length === 1, 'it is under way')
+  assert.equal(at(JSON.parse(await post(callOf(1, 'x'))), 'error', 'code'), -32_600)
+  const batch = listAt(JSON.parse(await post([callOf(2, 'x'), callOf(1, 'x')])))
+  assert.deepEqual(
+    batch.map((one) => [at(one, 'id'), at(one, 'error', 'code')]),
+    [
+      [2, -32_600],
+      [1, -32_600],
+    ],
+  )
+  assert.equal(lines.length, 1)
+  says({ id: 1, result: {} })
+  assert.match(await first, /"result"/)
+  const next = post(callOf(1, 'x'))
+  await until(() => lines.length === 2, 'its id is free')
+  says({ id: 1, result: { again: true } })
+  assert.match(await next, /"again"/)
+})
+
+test('over HTTP a cancelled id is used again at once, and a cancellation ends no other request', async (t) => {
+  const { lines, post, says } = await playedServer(t)
+  const [cancelled, other, text] = [post(callOf(1, 'x')), post(callOf(2, 'x')), post(callOf('1', 'x'))]
+  await until(() => lines.length === 3, 'they are under way')
+  await post(CANCELLED)
+  assert.doesNotMatch(await cancelled, /data: \{/)
+  const next = post(callOf(1, 'again'))
+  await until(() => lines.length === 5, 'the server has it')
+  for (const id of [2, '1', 1]) says({ id, result: { id } })
+  assert.deepEqual(
+    (await Promise.all([next, other, text])).map((one) => at(JSON.parse(one), 'result', 'id')),
+    [1, 2, '1'],
+  )
+})
+
+test('an answer that names none of several requests ends none of them, and is noted', async (t) => {
+  const { lines, notes, post, says } = await playedServer(t)
+  const [one, two] = [post(callOf(1, 'x')), post(callOf(2, 'x'))]
+  await until(() => lines.length === 2, 'they are under way')
+  says({ id: null, error: { code: -32_700, message: 'unreadable' } })
+  for (const id of [1, 2]) says({ id, result: {} })
+  for (const answer of [one, two]) assert.match(await answer, /"result"/)
+  assert.match(notes.join(), /does not name its request: unreadable; it was not forwarded/)
+})
+
+test('the late answer to a cancelled request ends no request whose id has the other type', async (t) => {
+  const { lines, post, says } = await playedServer(t)
+  void post(callOf(1, 'x'))
+  await until(() => lines.length === 1, 'it is under way')
+  await post(CANCELLED)
+  const other = post(callOf('1', 'x'))
+  await until(() => lines.length === 3, 'it is under way')
+  says({ id: 1, result: { late: true } })
+  says({ id: '1', result: {} })
+  assert.deepEqual(at(JSON.parse(await other), 'result'), {})
 })
