@@ -1,7 +1,7 @@
 /**
  * What every HTTP listener of the gateway shares: the time limit for request heads, and JSON errors for requests that
- * are refused before routing. These are unreadable, have no single Host field, or have an unknown expectation
- * (docs/reference/api.md#conventions).
+ * are refused before routing. These are unreadable, of another version, have no single Host field, or have an unknown
+ * expectation (docs/reference/api.md#conventions).
  */
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer, maxHeaderSize } from '../runtime/node-http.ts'
@@ -9,6 +9,7 @@ import type { EntryOf, ListenerEntry } from '../network/listen.ts'
 import { refuseRequest, refuseUnreadable, type ParserError } from './unreadable-request.ts'
 import { RequestOrder } from './request-order.ts'
 import { watchUnusedConnections } from './unused-connections.ts'
+import { versionProblem } from '../routing/target.ts'
 
 interface ListenerOptions extends Pick<
   ServerOptions,
@@ -44,7 +45,7 @@ export function createHttpListener(options: ListenerOptions, serve: RequestListe
   const server = createBoundedServer(options)
   const order = new RequestOrder()
   const take: RequestListener = (request, response) => {
-    const problem = hostOrExpectProblem(request)
+    const problem = problemOf(request)
     order.take(request, response, () => {
       if (problem === null) serve(request, response)
       else refuseRequest(request, response, { code: 'INVALID_INPUT', message: problem })
@@ -54,7 +55,7 @@ export function createHttpListener(options: ListenerOptions, serve: RequestListe
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
   server.on('checkContinue', (request, response) => {
     // `foo, 100-continue` has an unknown expectation: its client is not asked for the body.
-    if (hostOrExpectProblem(request) === null) response.writeContinue()
+    if (problemOf(request) === null) response.writeContinue()
     server.emit('request', request, response)
   })
   // Not a request: the parser has no request object for it.
@@ -90,11 +91,11 @@ export function drainingEntry(server: Server, entryOf: EntryOf): DrainingEntry {
   }
 }
 
-function hostOrExpectProblem(request: IncomingMessage): string | null {
+function problemOf(request: IncomingMessage): string | null {
   const hosts = request.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
   if (hosts > 1) return 'There is more than one Host header.'
   if (hosts === 0 && request.httpVersion !== '1.0') return 'The Host header is missing.'
-  return expectationProblem(request)
+  return versionProblem(request) ?? expectationProblem(request)
 }
 
 /** RFC 9110 §10.1.1 knows one expectation. Null when the request has no other. */

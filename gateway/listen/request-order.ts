@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { versionProblem } from '../routing/target.ts'
 
 /** More requests that wait on one connection stop it from being read. Those of the bytes that were read are still taken. */
 const MAX_WAITING = 100
@@ -31,7 +32,7 @@ export class RequestOrder {
   /** Takes a request as soon as those before it on its connection are answered. Not at all if the connection ends with one. */
   take(request: IncomingMessage, response: ServerResponse, take: () => void): void {
     const { socket } = request
-    closeIfBytesAreLost(request, response)
+    closeIfFramingIsLost(request, response)
     const exchanges = this.#connections.get(socket)
     if (exchanges === undefined) {
       this.#connections.set(socket, withEnd(socket, response))
@@ -114,10 +115,11 @@ function withEnd(connection: Duplex, first: ServerResponse): Exchanges {
 
 /**
  * Node.js drops the bytes that it has read behind a request with `Upgrade` that it does not hand over as a switch. What follows
- * them may be the body of a request that is lost, so nothing behind such a request is read as one.
+ * them may be the body of a request that is lost, so nothing behind such a request is read as one. Nor behind one whose
+ * framing its version does not have.
  */
-function closeIfBytesAreLost({ headers }: IncomingMessage, response: ServerResponse): void {
-  if (headers.upgrade !== undefined) response.shouldKeepAlive = false
+function closeIfFramingIsLost(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers.upgrade !== undefined || versionProblem(request) !== null) response.shouldKeepAlive = false
 }
 
 function count(connection: Duplex, exchanges: Exchanges, step: number): void {

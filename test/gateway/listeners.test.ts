@@ -182,6 +182,31 @@ test('any other expectation, a missing Host and a second one are refused in JSON
       }
 })
 
+/** Framings that HTTP/1.0 does not have, and versions that have another form; a second request stands behind each. */
+const OTHER_VERSIONS: Readonly<Record<string, string>> = {
+  'HTTP/1.0 with chunks': 'POST PATH HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'HTTP/1.0 with chunks on a connection that is kept':
+    'POST PATH HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'HTTP/1.0 with a coding and a length':
+    'POST PATH HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: identity\r\nContent-Length: 0\r\n\r\n',
+  'HTTP/0.9 in the form of HTTP/1.1': 'GET PATH HTTP/0.9\r\nHost: a\r\n\r\n',
+  'HTTP/2.0 in the form of HTTP/1.1': 'GET PATH HTTP/2.0\r\nHost: a\r\n\r\n',
+}
+
+test('other versions, and their framings, are refused on every listener, and nothing behind them is read', async (t) => {
+  const gateway = await start(t)
+  for (const listener of LISTENERS)
+    for (const [name, bytes] of Object.entries(OTHER_VERSIONS))
+      for (const path of ['/stream', '/livez', '/authz/stream', '/.well-known/jwks.json']) {
+        const behind = `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
+        const answer = await exchangeBytes(gateway.addresses[listener], bytes.replace('PATH', path) + behind)
+        const what = `${listener} ${path}: ${name}: ${answer}`
+        assert.equal(statusOf(answer), 400, what)
+        assert.equal(errorOf(answer), 'INVALID_INPUT', what)
+        assert.equal(answer.split(/HTTP\/1\.[01] \d/).length, 2, what)
+      }
+})
+
 /** `error` of a JSON answer whose body and header name the same correlation id. */
 function errorOf(answer: string): unknown {
   const [head = '', body = ''] = answer.split('\r\n\r\n', 2)
