@@ -115,14 +115,15 @@ async function playedServer(t: TestContext) {
     const answer = await fetch(origin, { method: 'POST', body: JSON.stringify(body) })
     return answer.text()
   }
-  const says = (message: object): void => void face.receive(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message })))
-  return { lines, notes, post, says }
+  const write = (message: object): void =>
+    void face.receive(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message })))
+  return { lines, notes, post, write }
 }
 
 const CANCELLED = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } }
 
 test('over HTTP an id under way is refused, and the first request gets its answer', async (t) => {
-  const { lines, post, says } = await playedServer(t)
+  const { lines, post, write } = await playedServer(t)
   const first = post(callOf(1, 'x'))
   await until(() => lines.length === 1, 'it is under way')
   assert.equal(at(JSON.parse(await post(callOf(1, 'x'))), 'error', 'code'), -32_600)
@@ -135,23 +136,23 @@ test('over HTTP an id under way is refused, and the first request gets its answe
     ],
   )
   assert.equal(lines.length, 1)
-  says({ id: 1, result: {} })
+  write({ id: 1, result: {} })
   assert.match(await first, /"result"/)
   const next = post(callOf(1, 'x'))
   await until(() => lines.length === 2, 'its id is free')
-  says({ id: 1, result: { again: true } })
+  write({ id: 1, result: { again: true } })
   assert.match(await next, /"again"/)
 })
 
-test('over HTTP a cancelled id is used again at once, and a cancellation ends no other request', async (t) => {
-  const { lines, post, says } = await playedServer(t)
+test('over HTTP a cancelled id is used again immediately, and a cancellation ends no other request', async (t) => {
+  const { lines, post, write } = await playedServer(t)
   const [cancelled, other, text] = [post(callOf(1, 'x')), post(callOf(2, 'x')), post(callOf('1', 'x'))]
   await until(() => lines.length === 3, 'they are under way')
   await post(CANCELLED)
   assert.doesNotMatch(await cancelled, /data: \{/)
   const next = post(callOf(1, 'again'))
   await until(() => lines.length === 5, 'the server has it')
-  for (const id of [2, '1', 1]) says({ id, result: { id } })
+  for (const id of [2, '1', 1]) write({ id, result: { id } })
   assert.deepEqual(
     (await Promise.all([next, other, text])).map((one) => at(JSON.parse(one), 'result', 'id')),
     [1, 2, '1'],
@@ -159,23 +160,23 @@ test('over HTTP a cancelled id is used again at once, and a cancellation ends no
 })
 
 test('an answer that names none of several requests ends none of them, and is noted', async (t) => {
-  const { lines, notes, post, says } = await playedServer(t)
+  const { lines, notes, post, write } = await playedServer(t)
   const [one, two] = [post(callOf(1, 'x')), post(callOf(2, 'x'))]
   await until(() => lines.length === 2, 'they are under way')
-  says({ id: null, error: { code: -32_700, message: 'unreadable' } })
-  for (const id of [1, 2]) says({ id, result: {} })
+  write({ id: null, error: { code: -32_700, message: 'unreadable' } })
+  for (const id of [1, 2]) write({ id, result: {} })
   for (const answer of [one, two]) assert.match(await answer, /"result"/)
   assert.match(notes.join(), /does not name its request: unreadable; it was not forwarded/)
 })
 
 test('the late answer to a cancelled request ends no request whose id has the other type', async (t) => {
-  const { lines, post, says } = await playedServer(t)
+  const { lines, post, write } = await playedServer(t)
   void post(callOf(1, 'x'))
   await until(() => lines.length === 1, 'it is under way')
   await post(CANCELLED)
   const other = post(callOf('1', 'x'))
   await until(() => lines.length === 3, 'it is under way')
-  says({ id: 1, result: { late: true } })
-  says({ id: '1', result: {} })
+  write({ id: 1, result: { late: true } })
+  write({ id: '1', result: {} })
   assert.deepEqual(at(JSON.parse(await other), 'result'), {})
 })
