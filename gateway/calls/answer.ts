@@ -14,6 +14,8 @@ export interface AnswerWatcher {
   head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void
   chunk(bytes: Buffer): void
   end(): void
+  /** The upstream could not be reached, or broke off. Called after `end`, and also where no answer began. */
+  broken?(): void
   /** True when the answer itself reports that the execution failed, whatever the HTTP status is. Read after `end`. */
   readonly hasFailed: boolean
   /** True when the answer ended without an outcome of the execution. Read after `end`. */

@@ -329,6 +329,7 @@ class Relay implements UpstreamExchange, Dispatcher.DispatchHandler {
     this.#upload?.destroy()
     if (this.#upload !== null) discardRest(this.#options.request)
     const wasSent = this.#controller !== null
+    if (fault !== null && fault !== 'CLIENT_ABORT' && fault !== 'EGRESS_DENIED') this.#options.watcher?.broken?.()
     this.#resolve({
       fault,
       cause,

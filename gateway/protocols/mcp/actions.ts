@@ -44,7 +44,7 @@ export class BodilessAction implements PassingAction {
     // The answer to a request may come here: on a stream that broke off and is resumed.
     const awaited = this.#manifests.awaitedSession(this.#call)
     const wanted: ReadonlyMap<MessageId, Wanted> = awaited === null ? new Map() : new Map([[awaited, SESSION]])
-    return createAnswerWatcher({ asker, manifests: this.#manifests, wanted })
+    return createAnswerWatcher({ asker, manifests: this.#manifests, wanted, isStanding: true })
   }
 
   refuse(refusal: Refusal): Answer {
@@ -73,7 +73,9 @@ export class MessagesAction implements PassingAction {
 
   watch(): AnswerWatcher | null {
     const wanted = wantedOf(this.#messages)
-    return createAnswerWatcher({ asker: askerOf(this.#call, this.#messages), manifests: this.#manifests, wanted })
+    const asker = askerOf(this.#call, this.#messages)
+    const { isStanding } = this
+    return createAnswerWatcher({ asker, manifests: this.#manifests, wanted, isStanding })
   }
 
   refuse(refusal: Refusal): Answer {

@@ -27,7 +27,12 @@ export type Wanted =
 interface AnswerWatcherOptions {
   /** Whose request is answered. */
   readonly asker: McpAsker
-  readonly manifests: Pick<McpManifests, 'momentOf' | 'observe' | 'awaitSession' | 'observeSession' | 'invalidate'>
+  readonly manifests: Pick<
+    McpManifests,
+    'momentOf' | 'observe' | 'awaitSession' | 'observeSession' | 'invalidate' | 'lost'
+  >
+  /** The stream on which the server announces changes: it ends where the server does. */
+  readonly isStanding?: boolean
   readonly wanted: ReadonlyMap<MessageId, Wanted>
   /** Set where outcomes are wanted: results and errors are read too, and reported for each resource by the message that asked for it. */
   readonly asked?: ReadonlyMap<JudgedResource, MessageId> | undefined
@@ -130,7 +135,21 @@ class NoticeWatcher implements AnswerWatcher {
 
   end(): void {
     this.#tail = NO_BYTES
+    if (this.#isStream) noteEnd(this.#options)
   }
+
+  broken(): void {
+    noteLoss(this.#options)
+  }
+}
+
+/** What the server announced after the end of the stream was not seen. */
+function noteEnd({ isStanding, asker, manifests }: AnswerWatcherOptions): void {
+  if (isStanding === true) manifests.lost(asker.call.route.name)
+}
+
+function noteLoss({ asker, manifests }: AnswerWatcherOptions): void {
+  manifests.lost(asker.call.route.name)
 }
 
 /** Reads every message of the answer, JSON or event stream. */
@@ -211,6 +230,11 @@ class ReadingWatcher implements AnswerWatcher {
     const unread = [...this.#unanswered.values()].flatMap((wanted) => (wanted.kind === 'page' ? [wanted.list] : []))
     if (unread.length > 0) this.#options.manifests.invalidate(this.#options.asker.call.route.name, unread)
     this.#awaitSessions()
+    if (this.#format !== 'json') noteEnd(this.#options)
+  }
+
+  broken(): void {
+    noteLoss(this.#options)
   }
 
   /** Until their start is read, nothing is known of what the server says there. */

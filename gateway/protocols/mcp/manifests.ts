@@ -53,6 +53,8 @@ export interface McpManifests {
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void
   /** The server said that its lists changed, or an answer could not be read: what was seen of this route is out of date. */
   invalidate(route: string, lists?: readonly ManifestListName[]): void
+  /** A server of the route may have been started again, as another version that announces nothing. */
+  lost(route: string): void
   /** The caller's session ends. */
   forget(call: Call<McpRoute>): void
 }
@@ -74,8 +76,11 @@ export interface Asked {
   /** Milliseconds since the epoch. */
   readonly at: number
   /** How often each list of the route was said to have changed until then. */
-  readonly epochs: Readonly<Partial<Record<ManifestListName, number>>>
+  readonly epochs: Readonly<Partial<Record<ManifestPart, number>>>
 }
+
+/** `session`: what the server says of itself. */
+type ManifestPart = ManifestListName | 'session'
 
 /** Something learned of a server. */
 interface Seen<Thing> {
@@ -194,6 +199,8 @@ export class OfferedManifests implements McpManifests {
 
   observeSession(asker: McpAsker, facts: SessionFacts, session: string | null): void {
     if (!asker.isModern) this.#awaited.delete(sessionKeyOf(asker.call, session))
+    // Some servers give an id again: what was listed in that session may be of the version before.
+    if (session !== null) this.#callers.delete(callerAt(asker.call, session))
     const seen = { thing: facts, asked: this.momentOf(asker.call.route.name) }
     this.#starts.set(serverOf(asker.call), seen)
     if (asker.isModern) this.#viewOf(asker).session = seen
@@ -201,20 +208,28 @@ export class OfferedManifests implements McpManifests {
   }
 
   invalidate(route: string, lists: readonly ManifestListName[] = LIST_NAMES): void {
-    const counted = Object.fromEntries(lists.map((list) => [list, this.#epochOf(route, list) + 1]))
-    this.#epochs.set(route, { ...this.#epochs.get(route), ...counted })
+    this.#count(route, lists)
     this.#deps.logger.debug(
       { event: 'manifest.invalidated', route, lists },
       'the manifest of the upstream may have changed; it is listed again before the next call',
     )
   }
 
+  lost(route: string): void {
+    this.#count(route, [...LIST_NAMES, 'session'])
+  }
+
   forget(call: Call<McpRoute>): void {
     this.#callers.delete(callerAt(call))
   }
 
-  #epochOf(route: string, list: ManifestListName): number {
-    return this.#epochs.get(route)?.[list] ?? 0
+  #count(route: string, parts: readonly ManifestPart[]): void {
+    const counted = Object.fromEntries(parts.map((part) => [part, this.#epochOf(route, part) + 1]))
+    this.#epochs.set(route, { ...this.#epochs.get(route), ...counted })
+  }
+
+  #epochOf(route: string, part: ManifestPart): number {
+    return this.#epochs.get(route)?.[part] ?? 0
   }
 
   #viewOf(asker: McpAsker): ListingView {
@@ -267,7 +282,7 @@ export class OfferedManifests implements McpManifests {
     { call }: McpAsker,
     ask: () => Promise<void>,
   ): Promise<void> {
-    const epoch = what === 'session' ? 0 : this.#epochOf(call.route.name, what)
+    const epoch = this.#epochOf(call.route.name, what)
     const running = view.connectionRequest.get(what)
     // One that began before the server announced a change may bring what was there before.
     if (running?.epoch === epoch) return running.done
@@ -295,7 +310,9 @@ export class OfferedManifests implements McpManifests {
 
   /** In sessions it is sent once and stays valid; without sessions it is requested like a list. */
   #isSessionDue({ isModern, call }: McpAsker, { session }: ListingView): boolean {
-    return isModern && (session === null || !this.#isFresh(session, call.route))
+    if (!isModern) return false
+    const epoch = this.#epochOf(call.route.name, 'session')
+    return session === null || (session.asked.epochs.session ?? 0) !== epoch || !this.#isFresh(session, call.route)
   }
 
   #renewSession(asker: McpAsker, view: ListingView): Promise<void> {
@@ -366,11 +383,11 @@ function lacksName(
 
 /**
  * Key of a caller: its endpoint and, there, its session or its credentials where there are no sessions. Several servers may
- * be below one route, and the query may choose among them.
+ * be below one route, and the query may choose among them. @param begun null: the session of the call
  */
-function callerAt(call: Call<McpRoute>): string {
+function callerAt(call: Call<McpRoute>, begun: string | null = null): string {
   const { upstreamPath, headers } = call
-  const session = headers['mcp-session-id']
+  const session = begun ?? headers['mcp-session-id']
   const place = `${serverOf(call)}${upstreamPath}`
   const caller = callerKey(headers)
   return session === undefined && caller === ''
