@@ -51,6 +51,8 @@ export function startKeyExchange({ store, keys, keysChanged, logger, now }: KeyE
   let running: Promise<void> = Promise.resolve()
   const sync = (): Promise<void> =>
     (running = running.then(exchange).catch((error: unknown) => {
+      // What was announced is not known here, and a key that ended here is not known elsewhere: it is tried again.
+      mark = STALE
       logger.error({ event: 'keys.exchange_failed', err: error }, 'receipt keys of other gateways could not be read')
     }))
   changes.subscribe(({ kind }) => {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { AnnouncedChanges } from '../../gateway/store/changes.ts'
+import { AnnouncedChanges, STALE, timedChanges } from '../../gateway/store/changes.ts'
 import { openHubKeys } from '../../gateway/store/hub/keys.ts'
 import { createLogger } from '../../gateway/telemetry/log.ts'
+import { until } from '../fakes/until.ts'
 
 /** The public key of RFC 8037, appendix A.2. */
 const KEY = { kty: 'OKP', crv: 'Ed25519', kid: 'key_a', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
@@ -33,4 +34,24 @@ test('an earlier answer that comes later does not bring a revoked key back', asy
   answers[1]?.([KEY])
   await turn()
   assert.equal(status(), 'revoked')
+})
+
+test('keys that could not be read when they changed are read again, although changes still arrive', async (t) => {
+  const changes = { ...timedChanges(1), isFresh: (mark: number) => mark !== STALE }
+  const listeners: Parameters<typeof changes.subscribe>[0][] = []
+  const state = { keys: [KEY] as readonly object[], isAway: false }
+  const ask = () => (state.isAway ? Promise.reject(new Error('away')) : Promise.resolve({ keys: state.keys }))
+  const held = await openHubKeys({
+    connection: { ask, description: 'hub' },
+    changes: { ...changes, subscribe: (listener) => void listeners.push(listener) },
+    access: { timeout: 1, max_age: 60 },
+    logger: createLogger('silent'),
+    now: Date.now,
+  })
+  t.after(() => held.close())
+  Object.assign(state, { keys: [REVOKED], isAway: true })
+  for (const listener of listeners) listener({ kind: 'receipt_key', key: [] })
+  await turn()
+  state.isAway = false
+  await until(() => held.keys.keySet().get('key_a')?.status === 'revoked', 'the sidecar learns of it')
 })

@@ -9,8 +9,12 @@ import { parseKeySet } from '../../gateway/keys/jwks.ts'
 import { keyFile } from '../../gateway/keys/key-file.ts'
 import { newKey, openKeyRing } from '../../gateway/keys/key-ring.ts'
 import { signingProblem } from '../../gateway/keys/self-test.ts'
-import { publicRows } from '../../gateway/store/key-exchange.ts'
+import { STALE, timedChanges } from '../../gateway/store/changes.ts'
+import { publicRows, startKeyExchange } from '../../gateway/store/key-exchange.ts'
+import type { ReceiptKeyRow } from '../../gateway/store/receipts.ts'
 import { openSqliteStore } from '../../gateway/store/sqlite/store.ts'
+import { createLogger } from '../../gateway/telemetry/log.ts'
+import { until } from '../fakes/until.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'preflight-keys-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -225,3 +229,39 @@ async function openTestStore(t: TestContext) {
   t.after(() => store.close())
   return store
 }
+
+for (const part of ['publish', 'list'] as const)
+  test(`a key that is revoked while the store cannot ${part} keys is revoked there once it can`, async (t) => {
+    const keys = await openKeyRing(newDirectory(), () => 1_000)
+    const rows = new Map<string, ReceiptKeyRow>()
+    const state = { isAway: false }
+    const orAway = <Value>(name: string, value: Value): Promise<Value> =>
+      state.isAway && name === part ? Promise.reject(new Error('away')) : Promise.resolve(value)
+    const receiptKeys = {
+      publish: async (published: readonly ReceiptKeyRow[]) => {
+        await orAway('publish', null)
+        for (const row of published) rows.set(row.kid, row)
+      },
+      list: () => orAway('list', [...rows.values()]),
+    }
+    // Announcements go on arriving: only one connection was lost.
+    const changes = { ...timedChanges(0.02), isFresh: (mark: number) => mark !== STALE }
+    const noted: string[] = []
+    const exchange = startKeyExchange({
+      store: { receiptKeys, changes },
+      keys,
+      keysChanged: () => void noted.push('changed'),
+      logger: createLogger('silent', { write: () => {} }),
+      now: () => 1_000_000,
+    })
+    t.after(() => exchange.close())
+    await exchange.sync()
+    const [key] = keys.own()
+    assert.ok(key !== undefined)
+    state.isAway = true
+    keys.revoke(key.kid)
+    await exchange.sync()
+    state.isAway = false
+    await until(() => rows.get(key.kid)?.revokedAt === 1_000, 'the others learn of it')
+    await until(() => noted.length === 1, 'decisions that it signed are not used again')
+  })

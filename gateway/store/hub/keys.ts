@@ -113,6 +113,8 @@ class HubKeys {
       await this.#read()
       this.#isAway = false
     } catch (error) {
+      // A change that was announced may be missing: it is tried again.
+      this.#mark = STALE
       if (!this.#isAway) this.#reportAway(error)
       this.#isAway = true
     }
