@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'
+import type { FindingGroup } from '../../../engine/model/finding.ts'
 import { sha256Hex } from '../../../gateway/runtime/hash.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -13,11 +14,15 @@ const message = (parts: Json): Json => ({
   operations: { o: { action: 'send', channel: { $ref: '#/channels/c' } } },
 })
 
-function rulesBetween(base: Json, head: Json): readonly string[] {
+function groupsBetween(base: Json, head: Json): readonly FindingGroup[] {
   const [before, after] = [JSON.stringify(base), JSON.stringify(head)]
   const compared = compare({ id: 'api', type: 'asyncapi', before, after }, {}, sha256Hex)
   assert.ok(compared.ok, compared.ok ? '' : compared.problem.message)
-  return compared.value.groups.map(({ rule }) => rule)
+  return compared.value.groups
+}
+
+function rulesBetween(base: Json, head: Json): readonly string[] {
+  return groupsBetween(base, head).map(({ rule }) => rule)
 }
 
 const AVRO = 'application/vnd.apache.avro;version=1.9.0'
@@ -67,6 +72,32 @@ for (const [what, before, after, rule] of ROWS)
     assert.deepEqual(rulesBetween(message(before), message(after)), [rule])
     assert.deepEqual(rulesBetween(message(before), message(before)), [])
   })
+
+const PROTOBUF = 'application/vnd.google.protobuf;version=3'
+const proto = (...fields: readonly string[]): string => `syntax = "proto3"; message M { ${fields.join(' ')} }`
+
+/** What a message has to name beside the language: the part that is refused, or that changed. */
+const NAMED: readonly (readonly [what: string, format: string, before: unknown, after: unknown, named: string])[] = [
+  ['a field of Avro that is missing', AVRO, record('a', 'b'), record('a'), 'b: the reader needs it'],
+  [
+    'a field of Avro of another type',
+    AVRO,
+    record('a'),
+    { ...record(), fields: [{ name: 'a', type: 'int' }] },
+    'string',
+  ],
+  ['a field of protobuf of another type', PROTOBUF, proto('string a = 1;'), proto('int32 a = 1;'), 'M.a'],
+  ['a field of protobuf that is new', PROTOBUF, proto('string a = 1;'), proto('string a = 1;', 'string b = 2;'), 'M.b'],
+]
+
+for (const [what, schemaFormat, before, after, named] of NAMED)
+  for (const part of ['payload', 'headers'] as const)
+    test(`the message names ${what}, in the ${part}`, () => {
+      const [base, head] = [before, after].map((schema) => message({ [part]: { schemaFormat, schema } }))
+      const messages = groupsBetween(base ?? {}, head ?? {}).map((group) => group.message)
+      assert.equal(messages.length, 1)
+      for (const text of [schemaFormat, named]) assert.ok(messages[0]?.includes(text), `${messages[0]} lacks ${text}`)
+    })
 
 const draft = (version: string): string => `application/schema+json;version=${version}`
 const REFERENCE = { $ref: '#/components/schemas/S' }
