@@ -28,6 +28,8 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'is written in XML as {after} instead of {before}': 'is written in another form in XML',
   'maps the discriminator value `{name}` to {after} instead of {before}':
     'maps a discriminator value to another schema',
+  '{detail}; clients do not see it (@inaccessible)':
+    'an element that clients do not see changed in a way that breaks its users (@inaccessible)',
   'needs {after} when `{name}` is there': 'needs further properties when a property is there',
   'needs {after} instead of {before} when `{name}` is there': 'needs other properties when a property is there',
   'no longer needs {before} when `{name}` is there': 'no longer needs further properties when a property is there',

@@ -66,7 +66,7 @@ const GRAPHQL_JS: Readonly<Record<string, Translate>> = {
     /^graphql-(?:(?:root-field|field|input-field)-removed|federation-inaccessible-element-removed)$/,
   ),
   FIELD_CHANGED_KIND: bySentence(
-    /^graphql-(?:field|input-field)-(?:type-(?:changed|widened|narrowed)|became-(?:nullable|required))$/,
+    /^graphql-(?:(?:field|input-field)-(?:type-(?:changed|widened|narrowed)|became-(?:nullable|required))|federation-inaccessible-element-changed)$/,
   ),
   REQUIRED_ARG_ADDED: bySentence(/^graphql-required-argument-added$/),
   ARG_REMOVED: bySentence(/^graphql-argument-removed$/),
@@ -155,7 +155,7 @@ const INSPECTOR: Readonly<Record<string, Translate>> = {
   TYPE_DESCRIPTION_CHANGED: byPath(/^graphql-type-description-changed$/),
   FIELD_ADDED: byPath(/^graphql-(?:root-)?field-added$/),
   FIELD_REMOVED: byPath(/^graphql-(?:(?:root-)?field-removed|federation-inaccessible-element-removed)$/),
-  FIELD_TYPE_CHANGED: byPath(/^graphql-field-(?:type-|became-|null-)/),
+  FIELD_TYPE_CHANGED: byPath(/^graphql-(?:field-(?:type-|became-|null-)|federation-inaccessible-element-changed$)/),
   FIELD_DESCRIPTION_ADDED: byPath(/^graphql-field-description-changed$/),
   FIELD_DESCRIPTION_REMOVED: byPath(/^graphql-field-description-changed$/),
   FIELD_DESCRIPTION_CHANGED: byPath(/^graphql-field-description-changed$/),

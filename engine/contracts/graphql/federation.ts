@@ -50,8 +50,16 @@ export const ALTERNATIVES: Readonly<Record<string, string>> = lookupTable({
   policy: 'policies',
 })
 
-/** Whether every client that had the rights still has them: each alternative contains one of the new ones. */
+/**
+ * Whether a use admits what it admitted. Every client that had the rights still has them: each alternative contains one of
+ * the new ones. A key that was for references only is resolved, too.
+ */
 export function isLoosened(before: DirectiveUsage, after: DirectiveUsage): boolean {
+  if (before.name !== after.name) return false
+  if (after.name === 'key') {
+    const isResolved = before.arguments.get('resolvable') === 'false' && after.arguments.get('resolvable') !== 'false'
+    return isResolved && before.arguments.get('fields') === after.arguments.get('fields')
+  }
   const argument = ALTERNATIVES[after.name]
   if (argument === undefined) return false
   const [base, head] = [before, after].map((usage) => rightsOf(usage.arguments.get(argument)))

@@ -48,7 +48,8 @@ export function readApplied(
     if (name === 'deprecated') deprecation = textArgument(directive, 'reason') ?? NO_REASON
     else if (name === 'specifiedBy') specifiedBy = textArgument(directive, 'url')
     else if (name === 'oneOf') isOneOf = true
-    else usages.push(usageOf(directive, imports))
+    // The form of `extend` for libraries that cannot write it (federation 1).
+    else if (ownName(name, imports) !== 'extends') usages.push(usageOf(directive, imports))
   }
   return { usages, deprecation, specifiedBy, isOneOf }
 }

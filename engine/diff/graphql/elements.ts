@@ -3,13 +3,7 @@ import { matchByKey, matchRest } from '../match.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Deprecable, Element, DirectiveUsage } from '../../contracts/graphql/schema.ts'
 import { coercedArguments } from '../../contracts/graphql/coercion.ts'
-import {
-  federationTerm,
-  hasArguments,
-  isFederationDirective,
-  isInaccessible,
-  isLoosened,
-} from '../../contracts/graphql/federation.ts'
+import { federationTerm, hasArguments, isFederationDirective, isLoosened } from '../../contracts/graphql/federation.ts'
 import type { DeprecableSite } from '../../rules/graphql/lifecycle-rows.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import type { Site } from './walk.ts'
@@ -29,18 +23,6 @@ export function compareDeprecation(noun: DeprecableSite, base: Deprecable, head:
         ? (`graphql-${noun}-reactivated` as const)
         : (`graphql-${noun}-deprecation-reason-changed` as const)
   site.add({ rule, side: 'head', mark: head.mark, before, after })
-}
-
-/**
- * The rule for a removed element, unless clients did not see it: `@inaccessible` was on it, on what contains it, or on the
- * type that it names.
- */
-export function removalRule<Rule extends GraphqlRuleId>(
-  rule: Rule,
-  elements: readonly (Element | undefined)[],
-): Rule | 'graphql-federation-inaccessible-element-removed' {
-  const isHidden = elements.some((element) => element !== undefined && isInaccessible(element))
-  return isHidden ? 'graphql-federation-inaccessible-element-removed' : rule
 }
 
 /**
@@ -64,15 +46,32 @@ export function compareUsages(before: Element, after: Element, noun: string, sit
   const addedByName = Map.groupBy(added, (usage) => usage.name)
   for (const name of [...new Set([...removed, ...added].map((usage) => usage.name))].sort(byCodeUnit)) {
     const removedOfName = inTextOrder(removedByName.get(name))
-    const addedOfName = inTextOrder(addedByName.get(name))
-    const changed = Math.min(removedOfName.length, addedOfName.length)
-    for (const [index, usage] of removedOfName.entries()) {
-      const partner = addedOfName[index]
+    const addedOfName = new Set(inTextOrder(addedByName.get(name)))
+    for (const [usage, partner] of pairsOf(removedOfName, addedOfName)) {
       if (partner === undefined) reportUsage(place, 'removed', usage)
       else reportChangedUsage(place, usage, partner)
     }
-    for (const usage of addedOfName.slice(changed)) reportUsage(place, 'added', usage)
+    for (const usage of addedOfName) reportUsage(place, 'added', usage)
   }
+}
+
+/** Each removed use with the added one that takes its place: one that only loosens it, or the next. Takes them from `added`. */
+function pairsOf(
+  removed: readonly DirectiveUsage[],
+  added: Set<DirectiveUsage>,
+): readonly (readonly [DirectiveUsage, DirectiveUsage | undefined])[] {
+  const partners = new Map<DirectiveUsage, DirectiveUsage>()
+  const take = (usage: DirectiveUsage, partner: DirectiveUsage | undefined): void => {
+    if (partner === undefined || !added.delete(partner)) return
+    partners.set(usage, partner)
+  }
+  for (const usage of removed)
+    take(
+      usage,
+      [...added].find((other) => isLoosened(usage, other)),
+    )
+  for (const usage of removed) if (!partners.has(usage)) take(usage, added.values().next().value)
+  return removed.map((usage) => [usage, partners.get(usage)])
 }
 
 interface UsagePlace {

@@ -1,9 +1,9 @@
 /** Input values: arguments, fields of input types, arguments of directives. Matched by name. */
-import type { Element, InputValue } from '../../contracts/graphql/schema.ts'
+import type { InputValue } from '../../contracts/graphql/schema.ts'
 import type { InputChange, InputRuleId, InputSite } from '../../rules/graphql/input-rows.ts'
 import { coercedLiteral } from '../../contracts/graphql/coercion.ts'
 import { relateTypes, type TypeRelation } from './type-relation.ts'
-import { compareDescription, compareDeprecation, compareUsages, removalRule } from './elements.ts'
+import { compareDescription, compareDeprecation, compareUsages } from './elements.ts'
 import type { Site } from './walk.ts'
 
 /** One kind of input: its name in rules and messages, and its place below its owner. */
@@ -11,8 +11,6 @@ interface InputKind {
   readonly id: InputSite
   readonly noun: string
   readonly siteOf: (name: string) => Site
-  /** What contains the inputs on the base. */
-  readonly within?: readonly Element[]
 }
 
 /** The meaning of a type relation for the side that supplies the value. */
@@ -32,11 +30,7 @@ export function compareInputs(
   for (const [name, base] of before) {
     const head = after.get(name)
     const site = kind.siteOf(name)
-    if (head === undefined)
-      site.add({
-        ...removedInput(base),
-        rule: removalRule(`graphql-${kind.id}-removed`, [base, ...(kind.within ?? [])]),
-      })
+    if (head === undefined) site.add({ ...removedInput(base), rule: `graphql-${kind.id}-removed` })
     else compareInput(base, head, kind, site)
   }
   for (const [name, head] of after) {

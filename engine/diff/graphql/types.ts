@@ -12,7 +12,7 @@ import type {
 } from '../../contracts/graphql/schema.ts'
 import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import { relateTypes, type TypeRelation } from './type-relation.ts'
-import { compareDescription, compareDeprecation, compareUsages, removalRule } from './elements.ts'
+import { compareDescription, compareDeprecation, compareUsages } from './elements.ts'
 import { compareInputs } from './inputs.ts'
 import { type GraphqlChange, type GraphqlWalk, Site } from './walk.ts'
 
@@ -32,8 +32,7 @@ export function compareNamedTypes(walk: GraphqlWalk): number {
   for (const before of base.types.values()) {
     const after = head.types.get(before.name)
     if (after === undefined) {
-      const rule = removalRule('graphql-type-removed', [before])
-      const change = { rule, side: 'base', before: NOUNS[before.kind] } as const
+      const change = { rule: 'graphql-type-removed', side: 'base', before: NOUNS[before.kind] } as const
       typeSite(before, walk).add({ ...change, mark: before.mark, detail: NOUNS[before.kind] })
     } else {
       compareType(before, after, walk)
@@ -93,7 +92,7 @@ function compareScalars(base: ScalarType, head: ScalarType, site: Site): void {
 }
 
 function compareUnions(before: UnionType, after: UnionType, site: Site): void {
-  compareReferences(before, before.members, after.members, UNION_MEMBERS, site)
+  compareReferences(before.members, after.members, UNION_MEMBERS, site)
 }
 
 /** A list of names of types, and its rules. */
@@ -116,7 +115,6 @@ const INTERFACES: ReferenceList = {
 }
 
 function compareReferences(
-  owner: NamedType,
   before: ReadonlyMap<string, NamedReference>,
   after: ReadonlyMap<string, NamedReference>,
   { member, removed, added }: ReferenceList,
@@ -125,9 +123,7 @@ function compareReferences(
   for (const { name, mark } of before.values()) {
     if (after.has(name)) continue
     const place = site.below(`${site.coordinate}/${name}`, member, name)
-    const named = site.walk.sides.base.types.get(name)
-    const rule = removalRule(removed, [owner, named])
-    place.add({ rule, side: 'base', mark, before: name, name: site.coordinate })
+    place.add({ rule: removed, side: 'base', mark, before: name, name: site.coordinate })
   }
   for (const { name, mark } of after.values()) {
     if (before.has(name)) continue
@@ -144,9 +140,8 @@ function compareEnums(before: EnumType, after: EnumType, site: Site): void {
   const isReceived = head.outputs.has(after.name) || !head.inputs.has(after.name)
   const valueSite = (name: string): Site => site.below(`${after.name}.${name}`, 'values', name)
   const add = (name: string, change: GraphqlChange): void => valueSite(name).add({ name: after.name, ...change })
-  for (const value of before.values.values()) {
-    const { name, mark } = value
-    const rule = removalRule(`graphql-${isSent ? 'request' : 'response'}-enum-value-removed`, [before, value])
+  for (const { name, mark } of before.values.values()) {
+    const rule = `graphql-${isSent ? 'request' : 'response'}-enum-value-removed` as const
     if (!after.values.has(name)) add(name, { rule, side: 'base', mark, before: name })
   }
   for (const value of after.values.values()) {
@@ -170,28 +165,26 @@ function compareInputTypes(before: InputType, after: InputType, site: Site): voi
     site.add({ rule, side: 'head', mark: after.mark, before: before.isOneOf, after: after.isOneOf })
   }
   const siteOf = (name: string): Site => site.below(`${after.name}.${name}`, 'fields', name)
-  compareInputs(before.fields, after.fields, { id: 'input-field', noun: 'input field', siteOf, within: [before] })
+  compareInputs(before.fields, after.fields, { id: 'input-field', noun: 'input field', siteOf })
 }
 
 function compareComposites(before: CompositeType, after: CompositeType, site: Site): void {
-  compareReferences(before, before.interfaces, after.interfaces, INTERFACES, site)
+  compareReferences(before.interfaces, after.interfaces, INTERFACES, site)
   const fieldSite = (name: string): Site => site.below(`${after.name}.${name}`, 'fields', name)
   for (const field of before.fields.values()) {
     const head = after.fields.get(field.name)
     if (head !== undefined) compareFieldDefinition(after.name, field, head, fieldSite(field.name))
-    else reportField('removed', field, fieldSite(field.name), before)
+    else reportField('removed', field, fieldSite(field.name))
   }
   for (const field of after.fields.values()) {
     if (!before.fields.has(field.name)) reportField('added', field, fieldSite(field.name))
   }
 }
 
-function reportField(action: 'removed' | 'added', field: Field, site: Site, owner?: CompositeType): void {
-  const { mark, type } = field
+function reportField(action: 'removed' | 'added', { mark, type }: Field, site: Site): void {
   const side = action === 'removed' ? 'base' : 'head'
   const isOperation = site.walk.references[side].operations.has(site.coordinate)
-  const stated = `graphql-${isOperation ? 'root-field' : 'field'}-${action}` as const
-  const rule = action === 'removed' ? removalRule(stated, [field, owner]) : stated
+  const rule = `graphql-${isOperation ? 'root-field' : 'field'}-${action}` as const
   site.add({ rule, side, mark, ...(action === 'removed' ? { before: type } : { after: type }) })
 }
 
@@ -219,9 +212,7 @@ function compareFieldDefinition(owner: string, before: Field, after: Field, site
     site.add(conflict === null ? change : { ...change, detail: conflict.field })
   }
   const siteOf = (name: string): Site => site.below(`${site.coordinate}(${name}:)`, 'arguments', name)
-  const type = site.walk.sides.base.types.get(owner)
-  const within = type === undefined ? [before] : [before, type]
-  compareInputs(before.arguments, after.arguments, { id: 'argument', noun: 'argument', siteOf, within })
+  compareInputs(before.arguments, after.arguments, { id: 'argument', noun: 'argument', siteOf })
   compareDescription('graphql-field-description-changed', before, after, site)
   compareDeprecation('field', before, after, site)
   compareUsages(before, after, 'the field', site)

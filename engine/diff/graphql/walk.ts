@@ -7,14 +7,17 @@
  * `/types/Pet/members/Cat`, `/types/Cat/interfaces/Animal`, `/types/User/directives/key`,
  * `/directives/auth/arguments/role`, `/directives/auth/locations/FIELD`, `/schema/query`.
  */
-import type { GraphqlSchema, IntrospectedMember } from '../../contracts/graphql/schema.ts'
+import { isInaccessible } from '../../contracts/graphql/federation.ts'
+import type { Element, GraphqlSchema, IntrospectedMember } from '../../contracts/graphql/schema.ts'
 import { composePointer } from '../../contracts/pointer.ts'
 import type { Mark } from '../../contracts/positions.ts'
 import type { Operation } from '../../model/finding.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Sides } from '../sides.ts'
-import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
+import { OF_COMPOSITION } from '../../rules/graphql/federation-rows.ts'
+import { GRAPHQL_RULES, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import type { Report } from '../../rules/judging/report.ts'
+import { filledIn } from '../../rules/row.ts'
 import { References } from './references.ts'
 import { ResponseShapes } from './response-shape.ts'
 
@@ -75,7 +78,12 @@ export function graphqlWalk(
   report: Report<{ readonly rule: GraphqlRuleId }>,
 ): GraphqlWalk {
   const references = { base: new References(sides.base), head: new References(sides.head) }
-  const add: GraphqlWalk['add'] = (site, { name = site.coordinate, detail, ...change }) => {
+  const add: GraphqlWalk['add'] = (site, stated) => {
+    const {
+      name = site.coordinate,
+      detail,
+      ...change
+    } = isHidden(site, sides.base) ? hiddenChange(site, stated) : stated
     const { coordinate } = site
     report.add({
       ...change,
@@ -93,6 +101,33 @@ export function graphqlWalk(
   const areAsked: GraphqlWalk['areAsked'] = (member) =>
     !sides.base.unasked.has(member) && !sides.head.unasked.has(member)
   return { sides, references, shapes: new ResponseShapes(sides, references.base), areAsked, add }
+}
+
+/** Whether clients of the base did not see the element, by itself, what contains it, or the type that it names. */
+function isHidden({ path }: SchemaElement, { types }: GraphqlSchema): boolean {
+  const [root, typeName = '', list = '', name = '', , argument = ''] = path
+  const type = root === 'types' ? types.get(typeName) : undefined
+  if (type === undefined) return false
+  if (list === 'members' || list === 'interfaces') return areHidden(type, types.get(name))
+  if (list === 'values' && type.kind === 'enum') return areHidden(type, type.values.get(name))
+  if (list !== 'fields' || !('fields' in type)) return areHidden(type)
+  const given = 'interfaces' in type ? type.fields.get(name)?.arguments.get(argument) : undefined
+  return areHidden(type, type.fields.get(name), given)
+}
+
+function areHidden(...elements: readonly (Element | undefined)[]): boolean {
+  return elements.some((element) => element !== undefined && isInaccessible(element))
+}
+
+/** A change that breaks clients is one of the graph alone where they do not see it. Other subgraphs may need the element. */
+function hiddenChange(site: SchemaElement, change: GraphqlChange): GraphqlChange {
+  const { name = site.coordinate, before = null, after = null, detail } = change
+  const row = GRAPHQL_RULES.get(change.rule)
+  if (row?.rule.level !== 'breaking' || OF_COMPOSITION.has(change.rule)) return change
+  if (row.rule.action === 'removed' && change.side === 'base')
+    return { ...change, rule: 'graphql-federation-inaccessible-element-removed' }
+  const what = filledIn(row, { name, before, after, detail })
+  return { ...change, rule: 'graphql-federation-inaccessible-element-changed', detail: what }
 }
 
 /** The field of an operation is its own place. Deeper elements are placed at the operations that use them. */

@@ -25,7 +25,7 @@ interface DirectiveVerdicts<HasArguments extends boolean = boolean> {
   readonly verdicts: Readonly<Record<'added' | 'removed', FederationVerdict>> & {
     /** Null if the directive has nothing that could change. */
     readonly changed: HasArguments extends true ? FederationVerdict : null
-    /** For rights only: every client that had them still has them. */
+    /** Every client that had the rights still has them, or every subgraph that could refer to the entity still can. */
     readonly loosened?: FederationVerdict
   }
 }
@@ -43,6 +43,7 @@ const DIRECTIVE_VERDICTS: { readonly [Name in FederationDirective]: DirectiveVer
       added: ['info', 'widens', 'Other subgraphs may refer to the entity in one more way.'],
       removed: ['breaking', 'narrows', 'Subgraphs that refer to the entity by this key cannot be resolved.', KEEP_OLD],
       changed: ['breaking', 'moves', 'Subgraphs that refer to the entity by the old key cannot be resolved.', KEEP_OLD],
+      loosened: ['info', 'widens', 'Other subgraphs may refer to the entity by this key from now on.'],
     },
   },
   inaccessible: {
@@ -157,8 +158,25 @@ const HIDDEN_REMOVED: GraphqlRow = {
   fix: CHECK,
 }
 
+const HIDDEN_CHANGED: GraphqlRow = {
+  ...HIDDEN_REMOVED,
+  action: 'changed',
+  sentence: '{detail}; clients do not see it (@inaccessible)',
+}
+
+/** What breaks the composition of the graph, whether clients see the element or not. */
+export const OF_COMPOSITION: ReadonlySet<string> = new Set<FederationRuleId>([
+  'graphql-federation-key-removed',
+  'graphql-federation-key-changed',
+  'graphql-federation-shareable-removed',
+])
+
 export function federationRows(): readonly (readonly [id: string, row: GraphqlRow])[] {
-  return [['graphql-federation-inaccessible-element-removed', HIDDEN_REMOVED], ...directiveRows()]
+  return [
+    ['graphql-federation-inaccessible-element-changed', HIDDEN_CHANGED],
+    ['graphql-federation-inaccessible-element-removed', HIDDEN_REMOVED],
+    ...directiveRows(),
+  ]
 }
 
 function directiveRows(): readonly (readonly [id: string, row: GraphqlRow])[] {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { checkElements, worstOf, type ElementRow } from '../elements.ts'
+import { checkElements, worstOf, type ElementRow, type Worst } from '../elements.ts'
 
 const QUERY = 'type Query { a(x: Int, i: I): Int b: T n: N u: U e: E s: S }'
 
@@ -389,6 +389,42 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
 
 checkElements('an element of GraphQL', 'graphql', ELEMENTS, schema)
 
+/** Changes that break clients who see the element. */
+const HIDDEN_CHANGES: readonly (readonly [what: string, before: string, after: string])[] = [
+  ['the type of a field', 'type X { a: Int b: Int @inaccessible }', 'type X { a: Int b: String @inaccessible }'],
+  ['null in a field', 'type X { a: Int b: Int! @inaccessible }', 'type X { a: Int b: Int @inaccessible }'],
+  ['a field of a type', 'type X @inaccessible { a: Int }', 'type X @inaccessible { a: String }'],
+  ['a field that came to be seen', 'type X { a: Int b: Int @inaccessible }', 'type X { a: Int b: String }'],
+  [
+    'an argument that is required',
+    'type X { a: Int b: Int @inaccessible }',
+    'type X { a: Int b(c: Int!): Int @inaccessible }',
+  ],
+  ['the type of an argument', 'type X { a(b: Int @inaccessible): Int }', 'type X { a(b: String @inaccessible): Int }'],
+  ['a default', 'type X { a(b: Int! = 1): Int @inaccessible }', 'type X { a(b: Int!): Int @inaccessible }'],
+  ['an input field', 'input X { a: Int b: Int @inaccessible }', 'input X { a: Int b: Int! = 1 @inaccessible }'],
+  ['one of the fields', 'input X @inaccessible { a: Int }', 'input X @oneOf @inaccessible { a: Int }'],
+  ['the kind of a type', 'type X @inaccessible { a: Int }', 'interface X @inaccessible { a: Int }'],
+  [
+    'who may read a field',
+    'type X { a: Int b: Int @inaccessible }',
+    'type X { a: Int b: Int @inaccessible @authenticated }',
+  ],
+  ['another mark', 'type X @inaccessible { a: Int }', 'type X @inaccessible { a: Int @inaccessible }'],
+]
+
+/** The graph is not composed without these, whoever sees them. A field may have the name of a directive. */
+const COMPOSED: readonly (readonly [what: string, before: string, after: string])[] = [
+  ['a key', 'type X @inaccessible @key(fields: "a") { a: Int }', 'type X @inaccessible { a: Int }'],
+  ['a shared field', 'type X { a: Int b: Int @inaccessible @shareable }', 'type X { a: Int b: Int @inaccessible }'],
+  [
+    'a field called key',
+    'type X @key(fields: "a") { a: Int key: Int @inaccessible }',
+    'type X { a: Int key: Int @inaccessible }',
+  ],
+  ['what comes to be hidden', 'type X { a: Int b: Int }', 'type X { a: Int b: String @inaccessible }'],
+]
+
 suite('what clients do not see (@inaccessible)', () => {
   for (const [what, without, held] of HIDDEN) {
     test(`${what} is removed`, () => {
@@ -399,4 +435,39 @@ suite('what clients do not see (@inaccessible)', () => {
       assert.equal(worstOf('graphql', seen[0], seen[1]), 'breaking')
     })
   }
+  for (const [what, before, after] of HIDDEN_CHANGES)
+    test(`${what} changes`, () => {
+      const [base, head] = [before, after].map((text) => schema(more(text)))
+      assert.equal(worstOf('graphql', base, head), 'dangerous')
+    })
+  for (const [what, before, after] of COMPOSED)
+    test(`${what} breaks the graph`, () => {
+      assert.equal(worstOf('graphql', schema(more(before)), schema(more(after))), 'breaking')
+    })
+})
+
+const KEYS: readonly (readonly [what: string, before: string, after: string, worst: Worst])[] = [
+  ['is resolved, too', '@key(fields: "a", resolvable: false)', '@key(fields: "a")', 'info'],
+  ['is resolved, stated', '@key(fields: "a", resolvable: false)', '@key(fields: "a", resolvable: true)', 'info'],
+  [
+    'is resolved, beside another one',
+    '@key(fields: "b", resolvable: false)',
+    '@key(fields: "a") @key(fields: "b")',
+    'info',
+  ],
+  ['is for references only', '@key(fields: "a")', '@key(fields: "a", resolvable: false)', 'breaking'],
+  ['is another one', '@key(fields: "a", resolvable: false)', '@key(fields: "b")', 'breaking'],
+]
+
+suite('a key', () => {
+  for (const [what, before, after, worst] of KEYS)
+    test(what, () => {
+      const [base, head] = [before, after].map((keys) => schema(more(`type X ${keys} { a: ID b: ID }`)))
+      assert.equal(worstOf('graphql', base, head), worst)
+    })
+})
+
+test('@extends says the same as extend', () => {
+  const [base, head] = ['extend type X @key(fields: "a") { a: ID }', 'type X @extends @key(fields: "a") { a: ID }']
+  assert.equal(worstOf('graphql', schema(more(base)), schema(more(head))), 'none')
 })
