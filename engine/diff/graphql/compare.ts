@@ -7,14 +7,15 @@ import { sortedReferences, type UnresolvedReference } from '../../contracts/unre
 import { composePointer } from '../../contracts/pointer.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
+import { OF_COMPOSITION } from '../../rules/graphql/federation-rows.ts'
 import { GRAPHQL_RULES, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import type { GroupingOptions } from '../../rules/findings/grouping.ts'
 import { Report } from '../../rules/judging/report.ts'
-import { judgeById } from '../../rules/row.ts'
+import { filledIn, judgeById } from '../../rules/row.ts'
 import { readSides } from '../sides.ts'
 import { compareDirectives } from './directives.ts'
 import { compareDescription, compareUsages } from './elements.ts'
-import { graphqlWalk, Site, type GraphqlWalk } from './walk.ts'
+import { graphqlWalk, Site, type GraphqlChange, type GraphqlWalk } from './walk.ts'
 import { compareNamedTypes } from './types.ts'
 
 /** Compares two schemas, each as SDL or as the JSON of an introspection query. */
@@ -29,7 +30,7 @@ export function compareGraphql(
   const locate = { base: locatorOf(sides.value.base), head: locatorOf(sides.value.head) }
   const judge = judgeById<GraphqlRuleId>(GRAPHQL_RULES)
   const report = new Report({ ...judge, levels: options.levels, sha256, locate })
-  const walk = graphqlWalk(sides.value, report)
+  const walk = graphqlWalk(sides.value, report, changeOfHidden)
   compareSchemaDefinition(walk)
   compareRoots(walk)
   const examined = compareNamedTypes(walk)
@@ -47,6 +48,17 @@ export function compareGraphql(
     spec_versions: { base: null, head: null },
     unresolved: sortedReferences([...unresolvedTypes('base', walk), ...unresolvedTypes('head', walk)]),
   })
+}
+
+/** What breaks clients who see an element changes the graph only, where they do not. Other subgraphs may need the element. */
+function changeOfHidden(change: GraphqlChange, name: string): GraphqlChange {
+  const row = GRAPHQL_RULES.get(change.rule)
+  if (row?.rule.level !== 'breaking' || OF_COMPOSITION.has(change.rule)) return change
+  if (row.rule.action === 'removed' && change.side === 'base')
+    return { ...change, rule: 'graphql-federation-inaccessible-element-removed' }
+  const { before = null, after = null, detail } = change
+  const what = filledIn(row, { name, before, after, detail })
+  return { ...change, rule: 'graphql-federation-inaccessible-element-changed', detail: what }
 }
 
 /** Types that are referred to but not defined. Their content was not compared. */

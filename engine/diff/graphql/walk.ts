@@ -14,10 +14,8 @@ import type { Mark } from '../../contracts/positions.ts'
 import type { Operation } from '../../model/finding.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Sides } from '../sides.ts'
-import { OF_COMPOSITION } from '../../rules/graphql/federation-rows.ts'
-import { GRAPHQL_RULES, type GraphqlRuleId } from '../../rules/graphql/rows.ts'
+import type { GraphqlRuleId } from '../../rules/graphql/rows.ts'
 import type { Report } from '../../rules/judging/report.ts'
-import { filledIn } from '../../rules/row.ts'
 import { References } from './references.ts'
 import { ResponseShapes } from './response-shape.ts'
 
@@ -73,17 +71,16 @@ export interface GraphqlWalk {
   readonly add: (site: SchemaElement, change: GraphqlChange) => void
 }
 
+/** @param ofHidden the change for an element that clients do not see */
 export function graphqlWalk(
   sides: GraphqlWalk['sides'],
   report: Report<{ readonly rule: GraphqlRuleId }>,
+  ofHidden: (change: GraphqlChange, name: string) => GraphqlChange,
 ): GraphqlWalk {
   const references = { base: new References(sides.base), head: new References(sides.head) }
   const add: GraphqlWalk['add'] = (site, stated) => {
-    const {
-      name = site.coordinate,
-      detail,
-      ...change
-    } = isHidden(site, sides.base) ? hiddenChange(site, stated) : stated
+    const written = stated.name ?? site.coordinate
+    const { name = written, detail, ...change } = isHidden(site, sides.base) ? ofHidden(stated, written) : stated
     const { coordinate } = site
     report.add({
       ...change,
@@ -117,17 +114,6 @@ function isHidden({ path }: SchemaElement, { types }: GraphqlSchema): boolean {
 
 function areHidden(...elements: readonly (Element | undefined)[]): boolean {
   return elements.some((element) => element !== undefined && isInaccessible(element))
-}
-
-/** A change that breaks clients is one of the graph alone where they do not see it. Other subgraphs may need the element. */
-function hiddenChange(site: SchemaElement, change: GraphqlChange): GraphqlChange {
-  const { name = site.coordinate, before = null, after = null, detail } = change
-  const row = GRAPHQL_RULES.get(change.rule)
-  if (row?.rule.level !== 'breaking' || OF_COMPOSITION.has(change.rule)) return change
-  if (row.rule.action === 'removed' && change.side === 'base')
-    return { ...change, rule: 'graphql-federation-inaccessible-element-removed' }
-  const what = filledIn(row, { name, before, after, detail })
-  return { ...change, rule: 'graphql-federation-inaccessible-element-changed', detail: what }
 }
 
 /** The field of an operation is its own place. Deeper elements are placed at the operations that use them. */
