@@ -28,6 +28,7 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'is written in XML as {after} instead of {before}': 'is written in another form in XML',
   'maps the discriminator value `{name}` to {after} instead of {before}':
     'maps a discriminator value to another schema',
+  'how the model chooses tools changed: `{name}` went from {before} to {after}': 'how the model chooses tools changed',
   '{detail}; clients do not see it (@inaccessible)':
     'an element that clients do not see changed in a way that breaks its users (@inaccessible)',
   'needs {after} when `{name}` is there': 'needs further properties when a property is there',

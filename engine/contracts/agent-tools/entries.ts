@@ -1,8 +1,18 @@
 /** Finds the tools in a document, in any container: a list, a request, a record by name. */
-import { isRecord, locatedItems, memberOf, ROOT, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
+import {
+  isRecord,
+  locatedItems,
+  memberOf,
+  recordOf,
+  ROOT,
+  textAt,
+  type JsonRecord,
+  type Located,
+} from '../../schema/located.ts'
 import {
   GEMINI_FORM,
   GEMINI_HOSTED_FORM,
+  SERVER_FORM,
   TOOL_FORMS,
   VERCEL_HOSTED_MEMBER_FORM,
   VERCEL_MEMBER_FORM,
@@ -31,17 +41,37 @@ export function toolEntries(root: unknown): readonly ToolEntry[] | null {
   const whole: Located = { value: root, at: ROOT, document: '' }
   if (Array.isArray(root)) return toolsInList(whole)
   if (!isRecord(root)) return null
-  for (const member of ['tools', 'functions']) {
-    const held = memberOf(whole, member)
-    if (held !== null && Array.isArray(held.value)) return toolsInList(held)
-    if (held !== null && isRecord(held.value) && isToolRecord(held.value)) return named(held)
-  }
-  const config = memberOf(whole, 'toolConfig')
-  const configured = config === null ? null : memberOf(config, 'tools')
-  if (configured !== null && Array.isArray(configured.value)) return toolsInList(configured)
-  if ([...DECLARATIONS].some((member) => Array.isArray(root[member]))) return declared(whole)
+  const held = heldTools(whole)
+  if (held.length > 0) return held.flatMap((read) => read())
   if (TOOL_FORMS.some(({ isOf, kind }) => kind === 'function' && isOf(root))) return [toolEntry(whole)]
   return isToolRecord(root) ? named(whole) : null
+}
+
+/** Each part of a request that holds tools. Providers read all of them. */
+function heldTools(whole: Located): readonly (() => readonly ToolEntry[])[] {
+  const config = memberOf(whole, 'toolConfig')
+  const held = [memberOf(whole, 'tools'), memberOf(whole, 'functions'), config && memberOf(config, 'tools')]
+  const parts = held.flatMap((part): (() => readonly ToolEntry[])[] => {
+    if (Array.isArray(part?.value)) return [() => toolsInList(part)]
+    return isRecord(part?.value) && isToolRecord(part.value) ? [() => named(part)] : []
+  })
+  if ([...DECLARATIONS].some((member) => Array.isArray(recordOf(whole.value)[member])))
+    parts.push(() => declared(whole))
+  const servers = memberOf(whole, SERVERS)
+  if (servers !== null && servers.value !== null) parts.push(() => serversIn(servers))
+  return parts
+}
+
+/** Servers whose tools Anthropic calls itself. Their sets of tools name them. */
+const SERVERS = 'mcp_servers'
+
+function serversIn(list: Located): readonly ToolEntry[] {
+  if (!Array.isArray(list.value)) return [{ located: list, form: null, key: null, namespace: null }]
+  return locatedItems(list).map((located) => {
+    const name = textAt(located.value, 'name')
+    const isNamed = name !== null && name !== ''
+    return { located, form: isNamed ? SERVER_FORM : null, key: `${SERVERS}/${name}`, namespace: null }
+  })
 }
 
 function isToolRecord(record: JsonRecord): boolean {

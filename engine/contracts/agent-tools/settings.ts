@@ -1,7 +1,7 @@
 /** Settings of tools in one form: without defaults that are written out, and with sets in one order. */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isEqual } from '../../schema/equality.ts'
-import { isRecord, type Located } from '../../schema/located.ts'
+import { isRecord, recordOf, type JsonRecord, type Located } from '../../schema/located.ts'
 
 /** Defaults of the providers. A flag that is off is one too. */
 const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
@@ -11,11 +11,35 @@ const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readon
   ['require_approval', ['always']],
 ])
 
-/** Null: the setting is as if it were absent. */
-export function plainSetting(name: string, value: unknown): unknown {
+/** Whether the tools of a server are offered, and found by a search only: the defaults of Anthropic. */
+const OF_TOOLSET: JsonRecord = { enabled: true, defer_loading: false }
+const OF_ALL = 'default_config'
+
+/** Null: the setting is as if it were absent. `owner` is the tool. */
+export function plainSetting(name: string, value: unknown, owner: JsonRecord): unknown {
   if (value === undefined || value === null || value === false) return null
-  const plain = withSortedSets(value)
+  const plain = withoutToolsetDefaults(name, withSortedSets(value), owner)
   return DEFAULTS.get(name)?.some((fallback) => isEqual(fallback, plain)) === true ? null : plain
+}
+
+function withoutToolsetDefaults(name: string, value: unknown, owner: JsonRecord): unknown {
+  if (!isRecord(value)) return value
+  if (name === OF_ALL || name === 'tool_configuration') return unlike(OF_TOOLSET, value)
+  if (name !== 'configs') return value
+  // A tool may have other settings than all of them.
+  const ofAll = { ...OF_TOOLSET, ...recordOf(owner[OF_ALL]) }
+  const entries = Object.entries(value).map(([tool, one]) => [tool, isRecord(one) ? unlike(ofAll, one) : one] as const)
+  return orNull(Object.fromEntries(entries.filter(([, one]) => one !== null)))
+}
+
+/** The members that differ from the defaults. Null: none does. */
+function unlike(defaults: JsonRecord, value: JsonRecord): JsonRecord | null {
+  const stated = Object.entries(value).filter(([name, one]) => one !== null && !isEqual(defaults[name], one))
+  return orNull(Object.fromEntries(stated))
+}
+
+function orNull(value: JsonRecord): JsonRecord | null {
+  return Object.keys(value).length === 0 ? null : value
 }
 
 /** Lists of names in settings are sets: domains, callers, files, tools. */

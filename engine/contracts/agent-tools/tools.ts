@@ -12,6 +12,7 @@ import { toolEntries, type ToolEntry } from './entries.ts'
 import type { ToolForm, ToolKind } from './vendor-formats.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
 import { geminiName, plainGeminiSchema, plainGeminiSettings } from './gemini.ts'
+import { readToolChoice } from './choice.ts'
 import { plainFormat, plainSetting } from './settings.ts'
 import { refusedPart } from './strict-schemas.ts'
 
@@ -60,6 +61,8 @@ export interface ToolSettings {
 export interface AgentTools {
   readonly items: McpItems
   readonly settings: ReadonlyMap<string, ToolSettings>
+  /** What the request states of the choice of tools, by name. */
+  readonly choice: ReadonlyMap<string, Located>
   /** Names of the forms, sorted and joined. Null if there is no tool. */
   readonly form: string | null
   /** Maps a pointer of the common form to one into the document. */
@@ -92,7 +95,14 @@ export function readAgentTools({ root, locate }: SourceDocument): Result<AgentTo
     forms.add(read.form.name)
   }
   const form = forms.size === 0 ? null : [...forms].sort().join(', ')
-  return ok({ items, settings, form, sourceOf: (pointer) => sourcePointer(pointer, sources), locate })
+  return ok({
+    items,
+    settings,
+    choice: readToolChoice(root),
+    form,
+    sourceOf: (pointer) => sourcePointer(pointer, sources),
+    locate,
+  })
 }
 
 const FORMS_FIX =
@@ -189,7 +199,7 @@ function toolSettings(tool: Located, form: ToolForm, schema: unknown): ToolSetti
     if (kind === 'hosted' ? isNamespace === true || IDENTITY.has(name) : !CALLING.has(name)) continue
     const member = memberOf(tool, name)
     const stated = form.isGemini === true ? plainGeminiSettings(member?.value) : member?.value
-    const value = name === EXAMPLES ? stated : plainSetting(name, stated)
+    const value = name === EXAMPLES ? stated : plainSetting(name, stated, owner)
     if (member !== null && value !== null)
       members.set(form.isGemini === true ? geminiName(name) : name, { ...member, value })
   }

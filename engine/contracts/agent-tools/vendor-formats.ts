@@ -235,6 +235,14 @@ export const TOOL_FORMS: readonly ToolForm[] = [
   },
 ]
 
+/** A server in `mcp_servers` of a request. The name is that of the server. */
+export const SERVER_FORM: ToolForm = {
+  name: 'anthropic',
+  kind: 'hosted',
+  isOf: ({ name }) => isNonEmptyText(name),
+  parts: { name: [], description: [], inputSchema: [] },
+}
+
 /** A declaration within Gemini's `functionDeclarations`. */
 export const GEMINI_FORM: ToolForm = {
   name: 'gemini',

@@ -6,7 +6,6 @@ import type { CompareOptions, FormatComparison } from '../../model/format.ts'
 import { readAgentTools, type AgentTools, type ToolSettings } from '../../contracts/agent-tools/tools.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
-import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { sortedReferences, type UnresolvedReference } from '../../contracts/unresolved.ts'
 import type { Sha256 } from '../../common/hash.ts'
 import { ok, type Result } from '../../common/result.ts'
@@ -16,6 +15,7 @@ import { MCP_RULES } from '../../rules/mcp/rows.ts'
 import { judgeById } from '../../rules/row.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { pointerOf, type Located } from '../../schema/located.ts'
+import { keysOfBoth } from '../match.ts'
 import { readSides, type Sides } from '../sides.ts'
 import { unresolvedOfTools } from '../mcp/schemas.ts'
 import { compareTools } from '../mcp/tools.ts'
@@ -24,6 +24,7 @@ import { mcpWalk, type McpReport, type McpWalk } from '../mcp/walk.ts'
 const NOTHING: AgentTools = {
   items: new Map(),
   settings: new Map(),
+  choice: new Map(),
   form: null,
   sourceOf: (pointer) => pointer,
   locate: () => null,
@@ -51,6 +52,7 @@ export function compareAgentTools(
     const settings = { base: base.settings.get(headNode.name), head: head.settings.get(headNode.name) }
     compareToolSettings(settings, (change) => reportChange(change, { baseNode, headNode }, own))
   })
+  if (base !== NOTHING && head !== NOTHING) compareChoice(base.choice, head.choice, walk)
   return ok({
     groups: report.finish(),
     stats: {
@@ -64,6 +66,25 @@ export function compareAgentTools(
       ...unresolvedOfTools('head', head.items).map(placedBy(head)),
     ]),
   })
+}
+
+function compareChoice(base: ReadonlyMap<string, Located>, head: ReadonlyMap<string, Located>, walk: McpWalk): void {
+  for (const name of keysOfBoth(base.keys(), head.keys())) {
+    const [baseNode, headNode] = [base.get(name) ?? null, head.get(name) ?? null]
+    const [before, after] = [baseNode?.value ?? null, headNode?.value ?? null]
+    if (isEqual(before, after)) continue
+    const owners = { baseNode: null, headNode: null }
+    const change = {
+      rule: 'agent-tool-choice-changed',
+      subject: name,
+      name,
+      before,
+      after,
+      baseNode,
+      headNode,
+    } as const
+    reportChange(change, owners, walk)
+  }
 }
 
 function placedBy({ sourceOf }: AgentTools): (reference: UnresolvedReference) => UnresolvedReference {
@@ -137,7 +158,7 @@ function compareMembers(base: ToolSettings, head: ToolSettings, add: AddToolChan
       ...places,
     })
   }
-  for (const name of [...new Set([...base.members.keys(), ...head.members.keys()])].sort(byCodeUnit)) {
+  for (const name of keysOfBoth(base.members.keys(), head.members.keys())) {
     const [baseNode, headNode] = [base.members.get(name) ?? null, head.members.get(name) ?? null]
     const [before, after] = [baseNode?.value ?? null, headNode?.value ?? null]
     if (isEqual(before, after)) continue

@@ -41,6 +41,17 @@ const ROWS = {
     why: 'Settings decide who calls a tool, whether a person is asked, and which servers, files and domains it may reach.',
     fix: 'Review what the agent can now reach.',
   },
+  'agent-tool-choice-changed': {
+    level: 'dangerous',
+    direction: 'none',
+    area: AREA,
+    kind: 'settings',
+    action: 'changed',
+    effect: 'may-widen',
+    sentence: 'how the model chooses tools changed: `{name}` went from {before} to {after}',
+    why: 'It decides whether the model may call a tool, must call one, or calls several side by side.',
+    fix: 'Check what the agent does with each tool that it now has to call, or can no longer call.',
+  },
   'agent-tool-strict-lost': {
     level: 'dangerous',
     direction: 'request',
