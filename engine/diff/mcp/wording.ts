@@ -19,8 +19,12 @@ const SILENT_WORDS = words(
 /** Words that change an instruction whenever they are added or removed. */
 const INSTRUCTING_WORDS = words(
   'not no never always must only without unless except instead before after first then any all every should shall may can ' +
-    'cannot dont ignore override required mandatory optional confirm confirmation ask user users human approval permission ' +
-    'delete remove overwrite write execute run install send post upload forward share transfer pay buy grant admin sudo root ' +
+    'cannot dont ignore override require mandatory optional confirm confirmation ask user human approval permission ' +
+    'delete remove erase wipe purge drop destroy kill reset clear truncate overwrite rewrite write modify change alter edit ' +
+    'update create insert replace move rename execute run eval evaluate launch stop terminate install uninstall deploy send ' +
+    'email post publish upload download forward share transfer transmit expose leak submit merge commit invite pay buy ' +
+    'purchase sell refund withdraw deposit cancel approve reject deny authorize grant revoke enable disable lock unlock ' +
+    'block unblock encrypt decrypt invoke bypass skip trust disclose reveal impersonate admin sudo root ' +
     'secret password token credential key keys private internal external http https url prefer recommended deprecated avoid',
 )
 
@@ -53,20 +57,34 @@ export function compareWording(before: string, after: string): WordingChange {
   const base = split(before)
   const head = split(after)
   const steps = alignWords(base, head)
-  const touched = steps.filter(({ sign }) => sign !== ' ').map(({ word }) => stem(word))
+  const touched = steps.filter(({ sign }) => sign !== ' ').map(({ word }) => folded(word))
   return { kind: isRewording(touched, base, head) ? 'reworded' : 'changed', difference: render(steps) }
 }
 
 function isRewording(touched: readonly string[], base: readonly string[], head: readonly string[]): boolean {
   if (touched.some(isInstructing)) return false
-  const content = touched.filter((word) => !SILENT_WORDS.has(word)).length
+  const content = touched.filter((word) => !SILENT_WORDS.has(word) && !SILENT_WORDS.has(stem(word))).length
   if (base.length === 0) return head.length <= SHORT_TEXT
   if (head.length === 0) return false
   return content === 0 || (content <= FEW_WORDS && content <= SMALL_SHARE * Math.max(base.length, head.length))
 }
 
 function isInstructing(word: string): boolean {
-  return INSTRUCTING_WORDS.has(word) || INSTRUCTING_ABROAD.has(word) || UNKNOWN_WORD.test(word) || /[\d_/.]/.test(word)
+  if (INSTRUCTING_ABROAD.has(word) || UNKNOWN_WORD.test(word) || /[\d_/.]/.test(word)) return true
+  return baseForms(word).some((form) => INSTRUCTING_WORDS.has(form))
+}
+
+const ENDINGS = ['s', 'es', 'd', 'ed', 'ing', 'ings', 'al', 'als', 'ion', 'ions']
+
+/** The word, and what it may be a form of: “deletes” and “deletion” of “delete”, “modified” of “modify”. */
+function baseForms(word: string): readonly string[] {
+  const roots = ENDINGS.filter((ending) => word.endsWith(ending)).map((ending) => word.slice(0, -ending.length))
+  return [word, word.replace(/(?:ies|ied)$/, 'y'), ...roots.flatMap((root) => [root, `${root}e`, withoutDouble(root)])]
+}
+
+/** “running” is a form of “run”. */
+function withoutDouble(root: string): string {
+  return root.replace(/(.)\1$/, '$1')
 }
 
 /** Words and identifiers, with the punctuation that touches them. Punctuation and spacing have no effect here. */
@@ -78,10 +96,15 @@ function split(text: string): readonly string[] {
 
 const PUNCTUATION = /^[^\p{L}\p{N}_]+|[^\p{L}\p{N}_]+$/gu
 
-/** The word without punctuation, case, apostrophes and the commonest endings, so that “returns” and “return” are one. */
+/** The word without punctuation, case and apostrophes. */
+function folded(word: string): string {
+  return word.replaceAll(PUNCTUATION, '').toLowerCase().replaceAll(/['’]/g, '')
+}
+
+/** The word without the commonest endings too, so that “returns” and “return” are one. */
 function stem(word: string): string {
-  const folded = word.replaceAll(PUNCTUATION, '').toLowerCase().replaceAll(/['’]/g, '')
-  return folded.length > 4 ? folded.replace(/(?:ing|ed|es|s)$/, '') : folded
+  const plain = folded(word)
+  return plain.length > 4 ? plain.replace(/(?:ing|ed|es|s)$/, '') : plain
 }
 
 interface EditStep {

@@ -9,6 +9,10 @@ function inTags(text: string): string {
   return text.replaceAll(/./g, (unit) => String.fromCodePoint(0xe0000 + unit.charCodeAt(0)))
 }
 
+function longText(verb: string): string {
+  return `The tool ${verb} the entries of one folder and gives back a short summary in plain text, with one line for each entry that it found.`
+}
+
 suite('wording', () => {
   const pairs: readonly [kind: 'same' | 'reworded' | 'changed', before: string, after: string][] = [
     ['same', 'Reads a file', 'Reads a file'],
@@ -34,6 +38,21 @@ suite('wording', () => {
   for (const [kind, before, after] of pairs) {
     test(`“${before}” → “${after}” is ${kind}`, () => assert.equal(compareWording(before, after).kind, kind))
   }
+
+  const acting =
+    'deletes deleted deleting deletion removes removal erases wipes purges drops overwrites rewrites writes modifies'
+      .concat(
+        ' modified changes edits updates creates executes execution runs running installs sends emails posts publishes',
+      )
+      .concat(
+        ' uploads shares sharing transfers submits submitted pays purchases approves approval rejects denies denied',
+      )
+      .concat(' grants revokes requires ignores enables disables')
+  for (const word of acting.split(' '))
+    test(`a long text that ${word} is another one`, () => {
+      assert.equal(compareWording(longText('lists'), longText(word)).kind, 'changed')
+      assert.equal(compareWording(longText(word), longText('lists')).kind, 'changed')
+    })
 
   test('the difference shows what went and what came, in context', () => {
     const wording = compareWording('Reads one file of the project folder', 'Reads any file of the project folder')
