@@ -6,7 +6,8 @@ import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located 
 import { isSameMediaType } from '../openapi/media-types.ts'
 import { compareOfferMembers, compareOthers } from './members.ts'
 import { addMalformed, NOTHING_MALFORMED, type McpWalk } from './walk.ts'
-import { compareDescriptions, findNewSigns } from './texts.ts'
+import { compareDescriptions } from './descriptions.ts'
+import { findNewSigns } from './texts.ts'
 import { keysOfBoth } from '../match.ts'
 import { rewrittenTemplates } from './templates.ts'
 

@@ -57,7 +57,8 @@ function respelled(removed: readonly McpItem[], added: readonly McpItem[]): Map<
   return renames
 }
 
-function spellingKey(name: string): string {
+/** A name without separators and letter case. */
+export function spellingKey(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 

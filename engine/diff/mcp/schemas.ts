@@ -139,6 +139,12 @@ function toolSchema(written: Located, isStrict = false): ToolSchema {
   })
 }
 
+/** Finds the targets of references within a schema of a tool. */
+export function schemaResolver(schema: Located): SchemaSource['resolve'] {
+  let source: SchemaSource | null = null
+  return (reference, from) => (source ??= toolSchema(schema).source).resolve(reference, from)
+}
+
 function resolveWithin(root: Located, reference: string): Located | null {
   const pointer = localRefPointer(reference)
   if (pointer === null) return null

@@ -1,27 +1,10 @@
-/**
- * The texts of a manifest that models read. Descriptions are compared where both sides have the described element.
- * Every new string is searched for signs of an attack on the model.
- */
-import type { McpItem } from '../../contracts/mcp-manifest.ts'
+/** The texts of a manifest that models read: every new one is searched for signs of an attack on the model. */
 import { findSuspicions } from './suspicion.ts'
-import { compareWording } from './wording.ts'
-import {
-  isRecord,
-  pointerOf,
-  ROOT,
-  stepInto,
-  textAt,
-  type JsonRecord,
-  type Located,
-  type Place,
-} from '../../schema/located.ts'
+import { isRecord, pointerOf, ROOT, stepInto, type JsonRecord, type Located, type Place } from '../../schema/located.ts'
 import type { McpWalk } from './walk.ts'
 
-/** Members whose text describes the object that holds them. */
-const DESCRIBING = ['description', 'title'] as const
-
 /** Members that contain values, not descriptions. Their content is data under any name. */
-const DATA_MEMBERS: ReadonlySet<string> = new Set([
+export const DATA_MEMBERS: ReadonlySet<string> = new Set([
   'default',
   'const',
   'enum',
@@ -32,7 +15,7 @@ const DATA_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** Members that map names to elements: `properties.title` is a property, not a title. */
-const MAP_MEMBERS: ReadonlySet<string> = new Set([
+export const MAP_MEMBERS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
   '$defs',
@@ -40,72 +23,7 @@ const MAP_MEMBERS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ])
 
-/** Compares the descriptions within an item that both sides have, and searches new texts. */
-export function compareDescriptions(before: McpItem, after: McpItem, kind: string, walk: McpWalk): void {
-  eachDescribed({ base: before.value, head: after.value, at: ROOT }, false, ({ base, head, at }) => {
-    for (const member of DESCRIBING) {
-      const values = { before: textMember(base, member), after: textMember(head, member) }
-      const wording = compareWording(values.before, values.after)
-      if (wording.kind === 'same') continue
-      const isRemoved = values.after === ''
-      const path = pointerOf(at)
-      walk.add({
-        rule: wording.kind === 'changed' ? 'mcp-description-changed' : 'mcp-description-reworded',
-        subject: `${kind}${path}/${member}`,
-        side: isRemoved ? 'base' : 'head',
-        location: `${pointerOf(isRemoved ? before.at : after.at)}${path}/${member}`,
-        name: `the ${member} of ${nounOf(stepsTo(at), kind)}`,
-        before: values.before || null,
-        after: values.after || null,
-        detail: wording.difference,
-      })
-    }
-  })
-  findNewSigns(before, after, kind, walk)
-}
-
-/** What both sides have at a place below the item. */
-interface SharedPart<Value> {
-  readonly base: Value
-  readonly head: Value
-  readonly at: Place
-}
-
-/** Every describable object that both sides have at the same place. The reader bounds the depth. */
-function eachDescribed(
-  { base, head, at }: SharedPart<unknown>,
-  isMap: boolean,
-  visit: (part: SharedPart<JsonRecord>) => void,
-): void {
-  if (Array.isArray(base) && Array.isArray(head)) {
-    const named = itemsByName(base)
-    for (const [index, item] of head.entries()) {
-      if (!isContainer(item)) continue
-      const partner: unknown = named === null ? base[index] : named.get(textAt(item, 'name'))
-      eachDescribed({ base: partner, head: item, at: stepInto(at, String(index)) }, false, visit)
-    }
-    return
-  }
-  if (!isRecord(base) || !isRecord(head)) return
-  if (!isMap) visit({ base, head, at })
-  for (const [name, member] of Object.entries(head)) {
-    if (!isContainer(member) || !Object.hasOwn(base, name) || (!isMap && DATA_MEMBERS.has(name))) continue
-    const part = { base: base[name], head: member, at: stepInto(at, name) }
-    eachDescribed(part, !isMap && MAP_MEMBERS.has(name), visit)
-  }
-}
-
-/** Lists of named elements, such as prompt arguments. Null for a list by position. */
-function itemsByName(list: readonly unknown[]): ReadonlyMap<string | null, unknown> | null {
-  const named = new Map(list.map((item) => [textAt(item, 'name'), item]))
-  return list.length > 0 && named.size === list.length && !named.has(null) ? named : null
-}
-
-function isContainer(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
-}
-
-function stepsTo(at: Place): readonly string[] {
+export function stepsTo(at: Place): readonly string[] {
   const steps: string[] = []
   for (let place = at; place.parent !== null; place = place.parent) steps.push(place.step)
   return steps.reverse()
@@ -118,7 +36,7 @@ export function textMember(owner: JsonRecord, member: string): string {
 }
 
 /** The owner of a text, for messages. */
-function nounOf(tokens: readonly string[], kind: string): string {
+export function nounOf(tokens: readonly string[], kind: string): string {
   const names = tokens.filter((token, index) => tokens[index - 1] === 'properties' && token !== '')
   if (names.length > 0) {
     return `the ${tokens[0] === 'outputSchema' ? 'result' : 'argument'} \`${names.join('.')}\``

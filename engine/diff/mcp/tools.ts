@@ -7,7 +7,8 @@ import { compareToolAnnotations, compareExecution } from './annotations.ts'
 import { findRenames } from './renames.ts'
 import { addMalformed, NOTHING_MALFORMED, type McpWalk } from './walk.ts'
 import { compareToolSchemas, reportMalformedSchemas } from './schemas.ts'
-import { compareDescriptions, findNewSigns } from './texts.ts'
+import { compareDescriptions } from './descriptions.ts'
+import { findNewSigns } from './texts.ts'
 
 /**
  * Compares the tools of both sides. Returns the number of compared schemas.

@@ -51,7 +51,12 @@ suite('arguments in headers', () => {
       { 'x-mcp-header': TEXT, enum: TEXT },
       [`info new-optional-tool-input-property ${PLACE}/enum`],
     ],
-    ['a value of that form', { r: TEXT }, { r: { ...TEXT, examples: [{ 'x-mcp-header': '' }] } }, []],
+    [
+      'a value of that form',
+      { r: TEXT },
+      { r: { ...TEXT, examples: [{ 'x-mcp-header': '' }] } },
+      [`info mcp-description-reworded ${PLACE}/r/examples`],
+    ],
   ]
   for (const [name, before, after, expected] of ROWS)
     test(name, () => {
