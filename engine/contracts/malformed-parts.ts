@@ -171,6 +171,13 @@ export interface PartTable {
   readonly kinds: ReadonlyMap<string, Kind>
   /** References to objects that are parts already. */
   readonly known: RegExp
+  /** Whether a member that is null is malformed. Most formats read it as absent. */
+  readonly refusesNull: boolean
+}
+
+/** The same parts, of a format whose readers refuse null where a member may be absent. */
+export function withoutNulls(table: PartTable): PartTable {
+  return { ...table, refusesNull: true }
 }
 
 /**
@@ -190,7 +197,7 @@ export function partTable<Own extends string>(
     const isWritten = WRITTEN.has(kind) || written.some((name) => name === kind)
     return [kind, { members, others: members.get(ANY_NAME), needed: required, isWritten }]
   })
-  return { kinds: new Map(kinds), known }
+  return { kinds: new Map(kinds), known, refusesNull: false }
 }
 
 const NO_REFERENCE = /^(?!)/
@@ -239,7 +246,7 @@ function isWellFormed(value: unknown, kindName: string, table: PartTable): boole
     const held = value[name]
     if (name === '$ref' && typeof held === 'string' && !table.known.test(held)) return false
     if (member === TEXT) {
-      if (typeof held !== 'string' && held !== null) return false
+      if (typeof held !== 'string' && (held !== null || table.refusesNull)) return false
     } else if (!isMemberWellFormed(held, member, table)) return false
   }
   return true
@@ -250,7 +257,7 @@ function isAbsentOrNull(owner: JsonRecord, name: string): boolean {
 }
 
 function isMemberWellFormed(value: unknown, member: PartForm, table: PartTable): boolean {
-  if (value === null) return true
+  if (value === null) return !table.refusesNull
   const { holds } = member
   if (holds === 'one') return isPartWellFormed(value, member, table)
   if (holds === 'map' || holds === 'extensible map') {
@@ -312,7 +319,9 @@ class MalformedSearch {
     for (const name in value) {
       const member = memberNamed(known, name)
       const held = member === undefined ? null : memberOf(located, name)
-      if (member !== undefined && held !== null && held.value !== null) this.#visitMember(held, member, located, kind)
+      if (member === undefined || held === null) continue
+      if (held.value !== null) this.#visitMember(held, member, located, kind)
+      else if (this.#table.refusesNull && member.isNeeded !== true) this.#report(held, member.form)
     }
     const { $ref: reference } = value
     // A reference without a target is reported as such.

@@ -14,6 +14,7 @@ import {
   primitiveForm,
   TEXT,
   TEXTS,
+  withoutNulls,
   type MalformedPart,
   type PartTable,
 } from './malformed-parts.ts'
@@ -40,45 +41,48 @@ const OF_ITEMS = { ...DESCRIBED, icons: list('icon'), _meta: one('other') } as c
 
 const OF_RESOURCES = { ...OF_ITEMS, name: needed(TEXT), mimeType: TEXT, annotations: one('annotations') } as const
 
-const PARTS = partTable({
-  // The schemas of a tool are documents of their own.
-  tools: {
-    ...OF_ITEMS,
-    _meta: one('meta of a tool'),
-    inputSchema: needed(primitiveForm('an object', isRecord)),
-    annotations: one('hints'),
-    execution: one('execution'),
-    securitySchemes: list('security scheme'),
-    strict: FLAG,
-  },
-  'meta of a tool': { ui: one('interface') },
-  interface: { visibility: TEXTS },
-  hints: {
-    title: TEXT,
-    readOnlyHint: FLAG,
-    destructiveHint: FLAG,
-    idempotentHint: FLAG,
-    openWorldHint: FLAG,
-  },
-  execution: { taskSupport: TEXT },
-  'security scheme': { type: TEXT, scopes: TEXTS },
-  icon: { src: needed(TEXT), mimeType: TEXT, sizes: TEXTS, theme: THEME },
-  prompts: { ...OF_ITEMS, arguments: list('argument') },
-  argument: { ...DESCRIBED, name: needed(TEXT), required: FLAG },
-  resources: { ...OF_RESOURCES, size: NUMBER },
-  resourceTemplates: OF_RESOURCES,
-  annotations: { audience: ROLES, priority: SHARE, lastModified: TIME },
-  session: {
-    capabilities: one('other'),
-    serverInfo: one('identity'),
-    instructions: TEXT,
-    protocolVersion: TEXT,
-    supportedVersions: TEXTS,
-    cacheScope: TEXT,
-  },
-  identity: { ...OF_ITEMS, name: needed(TEXT), version: needed(TEXT), websiteUrl: TEXT },
-  other: {},
-})
+const PARTS = withoutNulls(
+  partTable({
+    // The schemas of a tool are documents of their own.
+    tools: {
+      ...OF_ITEMS,
+      _meta: one('meta of a tool'),
+      inputSchema: needed(primitiveForm('an object', isRecord)),
+      outputSchema: primitiveForm('an object', (value) => value !== null),
+      annotations: one('hints'),
+      execution: one('execution'),
+      securitySchemes: list('security scheme'),
+      strict: FLAG,
+    },
+    'meta of a tool': { ui: one('interface') },
+    interface: { visibility: TEXTS },
+    hints: {
+      title: TEXT,
+      readOnlyHint: FLAG,
+      destructiveHint: FLAG,
+      idempotentHint: FLAG,
+      openWorldHint: FLAG,
+    },
+    execution: { taskSupport: TEXT },
+    'security scheme': { type: TEXT, scopes: TEXTS },
+    icon: { src: needed(TEXT), mimeType: TEXT, sizes: TEXTS, theme: THEME },
+    prompts: { ...OF_ITEMS, arguments: list('argument') },
+    argument: { ...DESCRIBED, name: needed(TEXT), required: FLAG },
+    resources: { ...OF_RESOURCES, size: NUMBER },
+    resourceTemplates: OF_RESOURCES,
+    annotations: { audience: ROLES, priority: SHARE, lastModified: TIME },
+    session: {
+      capabilities: one('other'),
+      serverInfo: one('identity'),
+      instructions: TEXT,
+      protocolVersion: TEXT,
+      supportedVersions: TEXTS,
+      cacheScope: TEXT,
+    },
+    identity: { ...OF_ITEMS, name: needed(TEXT), version: needed(TEXT), websiteUrl: TEXT },
+    other: {},
+  }),
+)
 
 /** By pointer within the item or session. */
 export function malformedMcpParts(

@@ -29,6 +29,10 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
   'maps the discriminator value `{name}` to {after} instead of {before}':
     'maps a discriminator value to another schema',
   'how the model chooses tools changed: `{name}` went from {before} to {after}': 'how the model chooses tools changed',
+  'the name of the new tool `{name}` differs from `{detail}` in letter case and separators only':
+    'the name of a new tool differs from another one in letter case and separators only',
+  'a schema of the tool states a dialect that clients need not know ({before} → {after})':
+    'a schema of the tool states a dialect that clients need not know',
   '{detail}; clients do not see it (@inaccessible)':
     'an element that clients do not see changed in a way that breaks its users (@inaccessible)',
   'needs {after} when `{name}` is there': 'needs further properties when a property is there',

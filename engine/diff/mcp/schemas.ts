@@ -2,7 +2,7 @@
 import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { Addresses } from '../../contracts/addresses.ts'
 import { dialectOfDraft, draftOf, evaluatesContainedIn } from '../../contracts/schema-keywords.ts'
-import { withKnownKeywords } from '../../contracts/schema-drafts.ts'
+import { DRAFTS, withKnownKeywords } from '../../contracts/schema-drafts.ts'
 import { malformedToolSchema, type ToolValue } from '../../contracts/mcp-parts.ts'
 import { withPlainSchemaReferences } from '../../contracts/plain-references.ts'
 import { NO_FILES } from '../../contracts/documents.ts'
@@ -88,6 +88,7 @@ const LIFECYCLE: LifecycleOptions = {
 
 function compareToolSchema(before: Located, after: Located, sites: SitePair, walk: McpWalk): number {
   const isOtherDraft = toolDraft(before) !== toolDraft(after)
+  if (isOtherDraft && !isKnownDraft(toolDraft(after))) reportDialect(before, after, sites, walk)
   const [base, head] = [toolSchema(before, isOtherDraft), toolSchema(after, isOtherDraft)]
   const comparison = new SchemaComparison({ before: base.source, after: head.source })
   const pair = comparison.compare(base.root, head.root)
@@ -98,6 +99,16 @@ function compareToolSchema(before: Located, after: Located, sites: SitePair, wal
   walk.addSchemas({ pair, use, subjectOf, isGone: isRemoval }, comparison)
   reportDanglingInSchema(before, after, sites.root.prefix, walk)
   return comparison.examined
+}
+
+function isKnownDraft(draft: string): boolean {
+  return DRAFTS.some((known) => known === draft)
+}
+
+function reportDialect(before: Located, after: Located, sites: SitePair, walk: McpWalk): void {
+  const place = { side: 'head', location: pointerOf(stepInto(after.at, '$schema')) } as const
+  const values = { before: toolDraft(before), after: toolDraft(after) }
+  walk.add({ ...place, ...values, rule: 'mcp-tool-schema-dialect-unknown', subject: `${sites.root.prefix}/$schema` })
 }
 
 function isRemoval({ action }: SchemaDelta): boolean {

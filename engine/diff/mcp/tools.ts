@@ -4,7 +4,7 @@ import type { McpItem, McpItems } from '../../contracts/mcp-manifest.ts'
 import { malformedMcpParts } from '../../contracts/mcp-parts.ts'
 import { pointerOf } from '../../schema/located.ts'
 import { compareToolAnnotations, compareExecution } from './annotations.ts'
-import { findRenames } from './renames.ts'
+import { findRenames, spellingKey } from './renames.ts'
 import { addMalformed, NOTHING_MALFORMED, type McpWalk } from './walk.ts'
 import { compareToolSchemas, reportMalformedSchemas } from './schemas.ts'
 import { compareDescriptions } from './descriptions.ts'
@@ -24,7 +24,11 @@ export function compareTools(
   const added = toolsByName(after).filter(({ name }) => !before.has(name))
   const renames = findRenames(removed, added)
   for (const tool of removed) reportRemovedTool(tool, renames.get(tool.name), walk.ofTool(tool.name))
-  for (const tool of added) reportAddedTool(tool, walk.ofTool(tool.name))
+  const alike = Map.groupBy(after.keys(), spellingKey)
+  for (const tool of added) {
+    reportAddedTool(tool, walk.ofTool(tool.name))
+    reportSimilarName(tool, alike.get(spellingKey(tool.name)) ?? [], walk.ofTool(tool.name))
+  }
   let examined = 0
   for (const tool of toolsByName(after)) {
     const base = before.get(tool.name)
@@ -64,6 +68,14 @@ function reportAddedTool(tool: McpItem, walk: McpWalk): void {
     after: name,
   })
   findNewSigns(null, tool, 'tool', walk)
+}
+
+/** @param names those of the head that are spelled alike */
+function reportSimilarName({ name, at }: McpItem, names: readonly string[], walk: McpWalk): void {
+  const [other] = names.filter((one) => one !== name).toSorted(byCodeUnit)
+  if (other === undefined || spellingKey(name) === '') return
+  const place = { subject: name, side: 'head', location: pointerOf(at) } as const
+  walk.add({ ...place, rule: 'mcp-tool-name-similar', name, detail: other, after: name })
 }
 
 function compareTool(before: McpItem, after: McpItem, walk: McpWalk): number {

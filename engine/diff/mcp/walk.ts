@@ -113,7 +113,12 @@ export function addMalformed(
 }
 
 /** Rules whose messages already name the tool. */
-const NAMING_RULES: ReadonlySet<string> = new Set<McpRuleId>(['mcp-tool-added', 'mcp-tool-removed', 'mcp-tool-renamed'])
+const NAMING_RULES: ReadonlySet<string> = new Set<McpRuleId>([
+  'mcp-tool-added',
+  'mcp-tool-removed',
+  'mcp-tool-renamed',
+  'mcp-tool-name-similar',
+])
 
 function toolLocation({ tool, offer }: WalkOwner, { id }: Rule, message: string, detail: string): ReachedPlace {
   const inPlace = tool === null || NAMING_RULES.has(id) ? message : `tool \`${tool}\`: ${message}`

@@ -1,4 +1,4 @@
-/** A tool whose name changes its form is reported as a rename, and is breaking as one. */
+/** A tool whose name changes its form is reported as a rename, and is breaking as one. Beside the old one it is dangerous. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'
@@ -27,7 +27,7 @@ function found(type: Form, before: readonly string[], after: readonly string[]):
   const compared = compare({ id: 't', type, before: JSON.stringify(base), after: JSON.stringify(head) }, {}, sha256)
   assert.ok(compared.ok)
   return compared.value.groups
-    .filter(({ rule }) => /^mcp-tool-(?:removed|renamed)$/.test(rule))
+    .filter(({ rule }) => /^mcp-tool-(?:removed|renamed|name-similar)$/.test(rule))
     .map(({ level, rule, message }) => `${level} ${rule} ${message.match(/`[^`]+`/g)?.join(' ') ?? ''}`)
 }
 
@@ -52,7 +52,22 @@ for (const type of ['mcp_manifest', 'agent_tools'] as const) {
 
     test('that may have become one of several is removed', () => {
       const reported = found(type, ['get-it'], ['get_it', 'getIt'])
-      assert.deepEqual(reported, ['breaking mcp-tool-removed `get-it`'])
+      assert.deepEqual(reported, [
+        'breaking mcp-tool-removed `get-it`',
+        'dangerous mcp-tool-name-similar `getIt` `get_it`',
+        'dangerous mcp-tool-name-similar `get_it` `getIt`',
+      ])
+    })
+
+    for (const [before, after] of SPELLINGS)
+      test(`called ${after} that comes beside ${before} is dangerous, since they are mixed up`, () => {
+        const beside = `dangerous mcp-tool-name-similar \`${after}\` \`${before}\``
+        assert.deepEqual(found(type, [before], [before, after]), [beside])
+        assert.deepEqual(found(type, [before, after], [before, after]), [])
+      })
+
+    test('whose name is made of signs is like no other', () => {
+      assert.deepEqual(found(type, ['--'], ['--', '__']), [])
     })
   })
 }
