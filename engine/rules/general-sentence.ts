@@ -33,6 +33,8 @@ const WRITTEN: Readonly<Record<string, string>> = lookupTable({
     'the name of a new tool differs from another one in letter case and separators only',
   'a schema of the tool states a dialect that clients need not know ({before} → {after})':
     'a schema of the tool states a dialect that clients need not know',
+  'the version {after} has another schema than {before}, in which objects are stored, and nothing converts them':
+    'a version has another schema than the one in which objects are stored, and nothing converts them',
   '{detail}; clients do not see it (@inaccessible)':
     'an element that clients do not see changed in a way that breaks its users (@inaccessible)',
   'needs {after} when `{name}` is there': 'needs further properties when a property is there',

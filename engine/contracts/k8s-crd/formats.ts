@@ -3,8 +3,8 @@
  * apiextensions.k8s.io/v1, `format`).
  */
 
-/** Formats of texts that API servers check, without hyphens as they compare them. */
-const CHECKED: ReadonlySet<string> = new Set([
+/** Formats of texts that API servers check. They compare them without hyphens. */
+const CHECKED: readonly string[] = [
   'bsonobjectid',
   'uri',
   'email',
@@ -20,22 +20,29 @@ const CHECKED: ReadonlySet<string> = new Set([
   'isbn',
   'isbn10',
   'isbn13',
-  'creditcard',
+  'credit-card',
   'ssn',
-  'hexcolor',
-  'rgbcolor',
+  'hex-color',
+  'rgb-color',
   'byte',
   'password',
   'date',
   'duration',
-  'datetime',
-  'k8sshortname',
-  'k8slongname',
-])
+  'date-time',
+  'k8s-short-name',
+  'k8s-long-name',
+]
 /** Not checked, but the types of generated clients follow them. */
 const OF_NUMBERS: ReadonlySet<string> = new Set(['int32', 'int64', 'float', 'double'])
 
-/** Whether a format counts for API servers or generated clients. */
-export function isKnownFormat(format: unknown): boolean {
-  return typeof format !== 'string' || OF_NUMBERS.has(format) || CHECKED.has(format.replaceAll('-', ''))
+const CHECKED_NAMES: ReadonlyMap<string, string> = new Map(CHECKED.map((name) => [withoutHyphens(name), name]))
+
+function withoutHyphens(format: string): string {
+  return format.replaceAll('-', '')
+}
+
+/** The one name of a format that counts for API servers or generated clients. Null: it counts for neither. */
+export function knownFormat(format: unknown): unknown {
+  if (typeof format !== 'string' || OF_NUMBERS.has(format)) return format
+  return CHECKED_NAMES.get(withoutHyphens(format)) ?? null
 }

@@ -4,7 +4,7 @@
  */
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, recordOf, type JsonRecord } from '../../schema/located.ts'
-import { isKnownFormat } from './formats.ts'
+import { knownFormat } from './formats.ts'
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string'
 const EMBEDDED = 'x-kubernetes-embedded-resource'
@@ -64,8 +64,8 @@ function plainCrdSchema(schema: unknown, other: unknown): unknown {
 
 function plainParts(schema: JsonRecord, other: JsonRecord): JsonRecord {
   const members = Object.entries(schema)
-    .filter(([name, value]) => name !== 'format' || isKnownFormat(value))
     .map(([name, value]): [string, unknown] => [name, plainCrdMember(name, value, other[name])])
+    .filter(([name, value]) => name !== 'format' || value !== null)
   // Defaults that are written alike differ by those of their members only, which are compared there.
   if (isRecord(schema['default']) && !isEqual(schema['default'], other['default']))
     members.push(['default', withDefaults(schema['default'], schema)])
@@ -97,6 +97,7 @@ function plainCrdMember(name: string, value: unknown, other: unknown): unknown {
       Object.entries(value).map(([property, schema]) => [property, plainCrdSchema(schema, others[property])]),
     )
   }
+  if (name === 'format') return knownFormat(value)
   return name === 'items' || name === 'additionalProperties' ? plainCrdSchema(value, other) : value
 }
 

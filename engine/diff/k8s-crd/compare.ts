@@ -50,9 +50,17 @@ export function compareCrds(
   const locate = { base: base.locate, head: head.locate }
   const report = new Report({ ...judgeById<CrdRuleId>(CRD_RULES), levels: options.levels, sha256, locate })
   const walk = contractWalk(report, lifecycle.value)
+  const isLossless = (one: CrdVersion, other: CrdVersion): boolean => {
+    const own = new Report({ ...judgeById<CrdRuleId>(CRD_RULES), sha256, locate })
+    compareVersionSchemas(one, other, { name: '', where: '' }, contractWalk(own, lifecycle.value))
+    return own.finish().every(({ level }) => level === 'info')
+  }
   let examined = 0
   for (const name of [...new Set([...base.crds.keys(), ...head.crds.keys()])].sort(byCodeUnit)) {
-    examined += compareCrd(name, base.crds.get(name), head.crds.get(name), walk)
+    const [before, after] = [base.crds.get(name), head.crds.get(name)]
+    examined += compareCrd(name, before, after, walk)
+    if (before !== undefined && after !== undefined)
+      reportUnconverted(before, after, isLossless, reportWithin(walk, name))
   }
   return ok({
     groups: report.finish(),
@@ -113,6 +121,34 @@ function compareStorage(name: string, base: Crd, head: Crd, walk: CrdWalk): numb
   if (before === null || after === null || before.name === after.name || conversionOf(head) !== 'None') return 0
   const where = `${name}, objects stored as ${before.name} read as ${after.name}`
   return compareVersionSchemas(before, after, { name, where }, walk)
+}
+
+/**
+ * Versions that are served from now on, whose objects are stored in another one that does not hold the same. Without a
+ * webhook whoever writes in one version drops what the other one has beside it.
+ */
+function reportUnconverted(
+  base: Crd,
+  head: Crd,
+  isLossless: (one: CrdVersion, other: CrdVersion) => boolean,
+  add: AddCrdChange,
+): void {
+  const stored = storedIn(head)
+  if (stored === null || conversionOf(head) !== 'None') return
+  for (const version of head.versions.values()) {
+    const { name, isServed, located } = version
+    if (!isServed || base.versions.get(name)?.isServed === true || name === stored.name) continue
+    if (isLossless(stored, version) && isLossless(version, stored)) continue
+    add({
+      rule: 'crd-version-unconverted',
+      subject: name,
+      name,
+      side: 'head',
+      located,
+      before: stored.name,
+      after: name,
+    })
+  }
 }
 
 /** `of` comes before the subject and before the touched element of a finding. */

@@ -88,6 +88,16 @@ const ROWS = {
     effect: 'widens',
     sentence: 'the version {name} was added',
   },
+  'crd-version-unconverted': {
+    level: 'dangerous',
+    kind: 'versions',
+    action: 'added',
+    effect: 'may-narrow',
+    sentence:
+      'the version {after} has another schema than {before}, in which objects are stored, and nothing converts them',
+    why: 'With the strategy None only the apiVersion changes: who writes in one version drops what only the other one has, and reads what its schema refuses.',
+    fix: 'Give both versions the same schema, or convert objects with a webhook.',
+  },
   'crd-version-removed': {
     level: 'breaking',
     kind: 'versions',

@@ -206,6 +206,47 @@ suite('the storage version', () => {
   })
 })
 
+suite('a version that is served from now on', () => {
+  const TWO = 'a: { type: string }, b: { type: string }'
+  const ROWS: readonly (readonly [what: string, stored: string, served: string, isReported: boolean])[] = [
+    ['has the schema of the stored one', TWO, TWO, false],
+    ['has it in another order', TWO, 'b: { type: string }, a: { type: string }', false],
+    ['has it with a description', 'a: { type: string }', 'a: { type: string, description: An A. }', false],
+    ['has one property more', 'a: { type: string }', TWO, true],
+    ['has one property fewer', TWO, 'a: { type: string }', true],
+    ['has another type', 'a: { type: string }', 'a: { type: integer }', true],
+    ['takes fewer values', 'a: { type: string }', 'a: { type: string, enum: [x] }', true],
+    [
+      'keeps what the other one drops',
+      'a: { type: object }',
+      'a: { type: object, x-kubernetes-preserve-unknown-fields: true }',
+      true,
+    ],
+    [
+      'has another rule',
+      'a: { type: integer }',
+      'a: { type: integer, x-kubernetes-validations: [{ rule: self > 0 }] }',
+      true,
+    ],
+  ]
+  for (const [what, stored, served, isReported] of ROWS) {
+    const expected = isReported ? ['dangerous crd-version-unconverted'] : []
+    const both = versions('v1', stored, served)
+    const without = both.replace(/ {4}- \{ name: v2.*\n/, '')
+    const off = both.replace(/(name: v2, served: )true/, '$1false')
+    test(`and ${what}`, () => {
+      assert.deepEqual(found(without, both).toSorted(), [...expected, 'info crd-version-added'])
+      assert.deepEqual(found(off, both).toSorted(), [...expected, 'info crd-version-served'])
+      assert.deepEqual(found(without, off), ['info crd-version-added'])
+    })
+  }
+
+  test('is converted by a webhook', () => {
+    const both = versions('v1', TWO, 'a: { type: string }', 'Webhook')
+    assert.deepEqual(found(both.replace(/ {4}- \{ name: v2.*\n/, ''), both), ['info crd-version-added'])
+  })
+})
+
 suite('what is refused', () => {
   for (const [what, text, says] of [
     ['no metadata.name', BASE.replace('{ name: widgets.example.com }', '{}'), /no metadata.name/],
@@ -273,6 +314,16 @@ suite('formats', () => {
     ] as const)
       assert.deepEqual(found(withFormat(before), withFormat(after)), [])
   })
+
+  for (const [one, other] of [
+    ['date-time', 'datetime'],
+    ['uuid4', 'uuid-4'],
+    ['hex-color', 'hexcolor'],
+    ['k8s-short-name', 'k8sshortname'],
+  ] as const)
+    test(`that differ in hyphens are one: ${one}`, () => {
+      assert.deepEqual([...found(withFormat(one), withFormat(other)), ...found(withFormat(other), withFormat(one))], [])
+    })
 
   test('that API servers check count', () => {
     for (const format of ['uuid', 'date-time', 'datetime', 'ipv4', 'k8s-short-name'])
