@@ -34,6 +34,11 @@ const EXAMPLES: ReadonlySet<string> = new Set(['examples', 'example'])
 /** A schema as JSON Schema has it. A text under another name is read by models, too. */
 const OF_SCHEMAS: ReadonlySet<string> = new Set([...KEYWORD_FORMS.keys(), ...DESCRIBING, 'id', 'x-mcp-header'])
 
+/** Keywords that hold no schema: their parts are no texts. */
+const VALUE_KEYWORDS: ReadonlySet<string> = new Set(
+  [...KEYWORD_FORMS].flatMap(([name, form]) => (/schema|dependencies/.test(form) ? [] : [name])),
+)
+
 /** Maximum objects that are compared behind references, of one item. */
 const MOST_REFERRED = 20_000
 const LONGEST_CHAIN = 32
@@ -127,8 +132,9 @@ class DescriptionComparison {
       // That a tool states its results has a finding of its own.
       if (name === 'outputSchema' && isSchema && (base === null || head === null)) continue
       const roots = isSchema ? rootsOf(base, head) : part.roots
+      if (part.roots !== null && VALUE_KEYWORDS.has(name)) continue
       const below = { at: stepInto(at, name), roots, isReferred: part.isReferred }
-      if (MAP_MEMBERS.has(name)) this.#compareMaps(base, head, below)
+      if (MAP_MEMBERS.has(name) || name === 'dependencies') this.#compareMaps(base, head, below)
       else this.#compareValue(base, head, below)
     }
   }
@@ -248,10 +254,16 @@ function textOf(layers: Layers, member: string, name: string | null): StatedText
 }
 
 function textIn(value: unknown, member: string): string | null {
-  if (typeof value === 'string') return value
   if (EXAMPLES.has(member)) return canonicalJson(value ?? null)
-  const isTexts = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
-  return isTexts && !DESCRIBING.some((name) => name === member) ? value.join('\n') : null
+  if (DESCRIBING.some((name) => name === member)) return typeof value === 'string' ? value : null
+  const texts: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const isText = texts.every((text) => typeof text === 'string') && texts.some(isSentence)
+  return isText ? texts.join('\n') : null
+}
+
+/** One word is a name, such as that of a form field of an editor. Some languages write no spaces. */
+function isSentence(text: unknown): boolean {
+  return typeof text === 'string' && /\S\s+\S|[^\p{ASCII}]/u.test(text)
 }
 
 /** The name of what a title is about: an argument, or the tool. */

@@ -47,6 +47,16 @@ suite('the same texts in another place', () => {
     ['with a title that repeats the name', withPath(DESCRIBED), withPath({ ...DESCRIBED, title: 'Path' })],
     ['with a title of the schema that repeats the name', withPath(DESCRIBED), withPath(DESCRIBED, { title: 'Read' })],
     [
+      'names that keywords hold',
+      withPath(PATH, { dependencies: { path: ['a'] } }),
+      withPath(PATH, { dependentRequired: { path: ['b'] } }),
+    ],
+    [
+      'a name for an editor',
+      withPath({ ...PATH, 'x-field': 'select', 'x-groups': ['a'] }),
+      withPath({ ...PATH, 'x-field': 'remove', 'x-groups': ['b'] }),
+    ],
+    [
       'a list that is in the tree once more',
       withPath({ items: A }),
       withPath({ items: { $ref: '#/$defs/A' } }, { $defs: { A } }),
