@@ -4,7 +4,7 @@
  * effect by the move, or loses it.
  */
 import { isBoolean, isNumber, KEYWORD_FORMS } from './keyword-forms.ts'
-import type { JsonRecord } from './located.ts'
+import { isRecord, type JsonRecord } from './located.ts'
 
 type OpenApiDialect = 'openapi-2.0' | 'openapi-3.0' | 'json-schema'
 
@@ -63,4 +63,30 @@ export function withOwnKeywords(schema: JsonRecord, dialect: OpenApiDialect): Js
   const own = Object.fromEntries(names.filter(isOwn).map((name) => [name, schema[name]]))
   rewritten.set(schema, own)
   return own
+}
+
+/** Members of keywords that OpenAPI 3.2 added (§4.24, §4.26). */
+const MEMBERS_OF_32 = [
+  ['discriminator', 'defaultMapping'],
+  ['xml', 'nodeType'],
+] as const
+
+const before32 = new WeakMap<JsonRecord, JsonRecord>()
+
+/** The schema without what its keywords have since OpenAPI 3.2; the same object if there is nothing of it. */
+export function withoutMembersOf32(schema: JsonRecord): JsonRecord {
+  const found = MEMBERS_OF_32.filter(([keyword, name]) => {
+    const value = schema[keyword]
+    return isRecord(value) && value[name] !== undefined
+  })
+  if (found.length === 0) return schema
+  const known = before32.get(schema)
+  if (known !== undefined) return known
+  const changed = found.map(([keyword, name]) => {
+    const { [name]: _added, ...rest } = Object(schema[keyword])
+    return [keyword, rest] as const
+  })
+  const value = { ...schema, ...Object.fromEntries(changed) }
+  before32.set(schema, value)
+  return value
 }

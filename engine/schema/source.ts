@@ -1,5 +1,5 @@
 /** One side of a schema comparison: the language its schemas are written in, and what their references name. */
-import { withOwnKeywords } from './dialect-keywords.ts'
+import { withOwnKeywords, withoutMembersOf32 } from './dialect-keywords.ts'
 import { isRecord, type JsonRecord, type Located } from './located.ts'
 
 /**
@@ -13,6 +13,8 @@ export interface SchemaSource {
   readonly dialect: SchemaDialect
   /** Whether keywords are left out that the dialect does not have. Absent: they count, as many readers take them. */
   readonly isStrict?: boolean
+  /** Whether members within keywords are left out that only OpenAPI 3.2 has. Absent: they count. */
+  readonly isBefore32?: boolean
   /** Whether a property that is left out gets its default before values are validated, as in Kubernetes. Absent: it does not. */
   readonly fillsDefaults?: boolean
   /**
@@ -115,8 +117,9 @@ export function resolveSchema(schema: Located, source: SchemaSource): ResolvedSc
   return { value: ANYTHING, at: schema.at, document: schema.document, reference }
 }
 
-function own(schema: JsonRecord, { dialect, isStrict }: SchemaSource): JsonRecord {
-  return isStrict !== true || dialect === 'json-schema-draft-7' ? schema : withOwnKeywords(schema, dialect)
+function own(schema: JsonRecord, { dialect, isStrict, isBefore32 }: SchemaSource): JsonRecord {
+  const known = isBefore32 === true ? withoutMembersOf32(schema) : schema
+  return isStrict !== true || dialect === 'json-schema-draft-7' ? known : withOwnKeywords(known, dialect)
 }
 
 /** Whether a schema is only a reference without a target: what it admits was not looked at. */

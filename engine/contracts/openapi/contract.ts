@@ -2,15 +2,14 @@
  * The OpenAPI contract for the comparison: one model for Swagger 2.0 and OpenAPI 3.0 to 3.2, read part by part on
  * demand. Malformed parts are read as absent and never throw.
  */
-import { isRecord, memberOf, stepInto, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, pointerOf, stepInto, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { Lifecycle } from '../../schema/annotations.ts'
 import type { SchemaDialect } from '../../schema/source.ts'
 import type { OpenApiDocuments } from '../documents.ts'
 import type { MalformedPart } from '../malformed-parts.ts'
+import { hasMember, isSince, withKnownMembers, type VersionedContract } from './version-members.ts'
 
-export interface OpenApiContract {
-  /** As written: `3.0.3`. */
-  readonly version: string
+export interface OpenApiContract extends VersionedContract {
   readonly isSwagger: boolean
   readonly documents: OpenApiDocuments
   readonly root: Located
@@ -55,7 +54,7 @@ export function dialectOfVersion(version: string): SchemaDialect {
 
 /** Whether a contract is of OpenAPI 3.2 or later. */
 export function isSince32({ version }: Pick<OpenApiContract, 'version'>): boolean {
-  return /^3\.(?:[2-9]|\d\d)/.test(version)
+  return isSince(version, '3.2')
 }
 
 /** The members of an object under a name, sorted by name, because key order has no meaning. */
@@ -101,7 +100,7 @@ function isLocatedObject(located: Located): located is LocatedObject {
 }
 
 export function pathItemsOf(contract: OpenApiContract, member: 'paths' | 'webhooks'): readonly PathItem[] {
-  return membersAt(contract.root, member)
+  return membersAt(withKnownMembers(contract, 'contract', contract.root), member)
     .filter(([path]) => !path.startsWith('x-'))
     .flatMap(([path, located]) => {
       const item = readPathItem(contract, path, located)
@@ -111,9 +110,12 @@ export function pathItemsOf(contract: OpenApiContract, member: 'paths' | 'webhoo
 
 /** Siblings of a reference in a path item override the members of its target (OpenAPI 3.1.0 §4.8.9). */
 export function readPathItem(contract: OpenApiContract, path: string, located: Located): PathItem | null {
-  const item = objectAt(contract.documents, located)
+  const target = objectAt(contract.documents, located)
+  const item = target === null || isUnknownComponent(contract, target) ? null : target
   const own = hasSiblings(located.value) ? located : null
-  const [first, second] = [own ?? item, own === null ? null : item]
+  const known = (one: Located | null): Located | null =>
+    one === null ? null : withKnownMembers(contract, 'path item', one)
+  const [first, second] = [known(own ?? item), own === null ? null : known(item)]
   if (first === null) return null
   const operations = new Map<string, ApiOperation>()
   if (second !== null) addOperations(operations, contract, second)
@@ -121,6 +123,12 @@ export function readPathItem(contract: OpenApiContract, path: string, located: L
   const parameters = withInherited(parametersOf(contract, first), second === null ? [] : parametersOf(contract, second))
   const serversOwner = second !== null && memberOf(first, 'servers') === null ? second : first
   return { path, located: first, serversOwner, parameters, operations }
+}
+
+/** Whether a part is in a section of components that the version does not have: tools do not read what is in there. */
+function isUnknownComponent(contract: OpenApiContract, { at, document }: Located): boolean {
+  const section = /\/components\/([^/]+)\/[^/]+$/.exec(pointerOf(at, document))?.[1]
+  return section !== undefined && !hasMember(contract, 'components', section)
 }
 
 function hasSiblings(value: unknown): boolean {
@@ -137,12 +145,13 @@ function addOperations(operations: Map<string, ApiOperation>, contract: OpenApiC
 
 function addOperation(
   operations: Map<string, ApiOperation>,
-  { documents }: OpenApiContract,
+  contract: OpenApiContract,
   method: string,
   located: Located | null,
 ): void {
-  const operation = located === null ? null : objectAt(documents, located)
-  if (operation === null) return
+  const found = located === null ? null : objectAt(contract.documents, located)
+  if (found === null) return
+  const operation = withKnownMembers(contract, 'operation', found)
   const { value } = operation
   operations.set(method, {
     method,
@@ -166,14 +175,15 @@ export function parametersOf(contract: OpenApiContract, owner: Located): readonl
   return allParametersOf(contract, owner).filter(({ place }) => place !== 'body' && place !== 'formData')
 }
 
-function allParametersOf({ documents }: OpenApiContract, owner: Located): readonly Parameter[] {
+function allParametersOf(contract: OpenApiContract, owner: Located): readonly Parameter[] {
   const parameters: Parameter[] = []
   for (const item of itemsAt(owner, 'parameters')) {
-    const located = objectAt(documents, item)
+    const located = objectAt(contract.documents, item)
     if (located === null) continue
     const { value } = located
     const { name, in: place } = value
     if (typeof name !== 'string' || typeof place !== 'string') continue
+    if (!hasMember(contract, 'place of a parameter', place)) continue
     const isRequired = value.required === true || place === 'path'
     parameters.push({ name, place, located, value, isRequired, lifecycle: lifecycleAt(value) })
   }

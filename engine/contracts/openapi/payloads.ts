@@ -13,6 +13,7 @@ import {
   type Parameter,
   type PathItem,
 } from './contract.ts'
+import { withKnownMembers } from './version-members.ts'
 
 interface Body {
   readonly located: Located
@@ -59,8 +60,9 @@ export function effectiveBody(contract: OpenApiContract, item: PathItem, operati
 export function responsesOf(contract: OpenApiContract, operation: ApiOperation): readonly Response[] {
   const responses: Response[] = []
   for (const [status, located] of membersAt(operation.located, 'responses')) {
-    const response = status.startsWith('x-') ? null : objectAt(contract.documents, located)
-    if (response === null) continue
+    const found = status.startsWith('x-') ? null : objectAt(contract.documents, located)
+    if (found === null) continue
+    const response = withKnownMembers(contract, 'response', found)
     const content = contract.isSwagger ? swaggerContent(contract, operation, response) : contentOf(contract, response)
     responses.push({ status, located: response, headers: headersOf(contract, response), content })
   }
@@ -70,13 +72,26 @@ export function responsesOf(contract: OpenApiContract, operation: ApiOperation):
 export function contentOf(contract: OpenApiContract, owner: Located): readonly MediaType[] {
   const content: MediaType[] = []
   for (const [name, located] of membersAt(owner, 'content')) {
-    const media = objectAt(contract.documents, located)
+    const media = mediaTypeAt(contract, located)
     if (media === null) continue
     const schema = memberOf(media, 'schema')
     const itemSchema = memberOf(media, 'itemSchema')
     content.push({ name, located: media, schema, itemSchema, encoding: encodingMembers(media.value) })
   }
   return content
+}
+
+function mediaTypeAt(contract: OpenApiContract, located: Located): (Located & { readonly value: JsonRecord }) | null {
+  const target = objectAt(contract.documents, withKnownMembers(contract, 'media type', located))
+  if (target === null || contract.isStrict !== true) return target
+  const media = withKnownMembers(contract, 'media type', target)
+  const { encoding } = media.value
+  if (!isRecord(encoding)) return media
+  const known = Object.entries(encoding).map(([name, value]) => {
+    const located = { value, at: media.at, document: media.document }
+    return [name, withKnownMembers(contract, 'encoding', located).value]
+  })
+  return { ...media, value: { ...media.value, encoding: Object.fromEntries(known) } }
 }
 
 /** The name of the encoding of all items beyond those by position. */

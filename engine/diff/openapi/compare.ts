@@ -5,6 +5,7 @@ import { filesHandedIn } from '../../contracts/further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { pathItemsOf, type OpenApiContract, type PathItem } from '../../contracts/openapi/contract.ts'
 import { readOpenApiContract } from '../../contracts/openapi/reading.ts'
+import { isMovedBetween, isSince } from '../../contracts/openapi/version-members.ts'
 import { OpenApiDocuments } from '../../contracts/documents.ts'
 import type { Locate } from '../../contracts/positions.ts'
 import {
@@ -30,9 +31,10 @@ import { contractConsumers, type ContractConsumer } from './consumers.ts'
 import { compareInterface, isInOwnDialect, versionStepOf } from './interface.ts'
 import { LinkTargets } from './link-targets.ts'
 import { walkOptionsOf } from '../options.ts'
-import { readSides, infoVersion } from '../sides.ts'
+import { readSides, infoVersion, type Sides } from '../sides.ts'
 import { reportDelta, reportUses } from './reported.ts'
 import { readSecuritySchemes } from './security-inclusion.ts'
+import { moveBetween, VersionEffect } from './version-effect.ts'
 import type { SchemaUseSite, Walk } from './walk.ts'
 
 export interface OpenApiComparison {
@@ -60,9 +62,10 @@ export function compareOpenApi(
   if (!walkOptions.ok) return walkOptions
   const sides = readSides(before, after, (text, side) => readSide(text, side, options))
   if (!sides.ok) return sides
-  const { base, head } = sides.value
+  const { base, head } = movedSides(sides.value)
   const schemas = new SchemaComparison(schemaSources(base.contract, head.contract))
   const uses: SchemaUseSite[] = []
+  const effect = new VersionEffect(base.contract, head.contract)
   const attributes = new OperationAttributes(walkOptions.value.attributes)
   const locate = { base: base.locate, head: head.locate }
   const report = new Report({ ...OPENAPI_JUDGE, levels: options.levels, sha256, locate })
@@ -76,7 +79,7 @@ export function compareOpenApi(
     security: readSecuritySchemes(base.contract, head.contract),
     links: { base: new LinkTargets(base.contract), head: new LinkTargets(head.contract) },
     added: new Set(),
-    add: (delta) => reportDelta(delta, report),
+    add: (delta) => reportDelta(delta, report, effect.of(delta)),
     use: (site, ...pair) => void uses.push({ ...site, pair: schemas.compare(...pair) }),
   }
   const paths = { base: pathItemsOf(walk.base, 'paths'), head: pathItemsOf(walk.head, 'paths') }
@@ -106,21 +109,34 @@ export function compareOpenApi(
   })
 }
 
+/** Of two versions each counts only what it has. */
+function movedSides(sides: Sides<OpenApiSide>): Sides<OpenApiSide> {
+  if (!isMovedBetween(sides.base.contract, sides.head.contract)) return sides
+  const strict = (side: OpenApiSide): OpenApiSide => ({ ...side, contract: { ...side.contract, isStrict: true } })
+  return { base: strict(sides.base), head: strict(sides.head) }
+}
+
 /** The schemas of both sides. Those of two versions are read without keywords that only one of the versions has. */
 function schemaSources(base: OpenApiContract, head: OpenApiContract): SchemaSources {
   const { before, after } = { before: base.documents, after: head.documents }
-  if (before.dialect === after.dialect) return { before, after }
-  const move = `from OpenAPI ${base.version} to ${head.version}`
-  return { before: strict(before), after: strict(after), ...(base.version !== '' && head.version !== '' && { move }) }
+  if (before.dialect === after.dialect && !isMovedBetween(base, head)) return { before, after }
+  const isOtherLanguage = before.dialect !== after.dialect
+  const move = moveBetween(base, head)
+  return {
+    before: strict(base, isOtherLanguage),
+    after: strict(head, isOtherLanguage),
+    ...(move !== null && { move }),
+  }
 }
 
 /** Schemas in a language that the contract states have the keywords of that language. */
-function strict(documents: OpenApiDocuments): SchemaSource {
+function strict({ documents, version }: OpenApiContract, isOtherLanguage: boolean): SchemaSource {
   const { root, dialect } = documents
   if (dialect === 'json-schema' && !isInOwnDialect({ root })) return documents
   return {
     dialect,
-    isStrict: true,
+    isStrict: isOtherLanguage,
+    isBefore32: version !== '' && !isSince(version, '3.2'),
     resolve: documents.resolve.bind(documents),
     knows: documents.knows.bind(documents),
     subtypes: documents.subtypes.bind(documents),

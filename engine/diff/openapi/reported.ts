@@ -13,7 +13,7 @@ import type { ContractDelta, SchemaUseSite } from './walk.ts'
 type OpenApiReport = Report<{ readonly change: OpenApiChange }>
 
 /** Reports a change outside of schemas. */
-export function reportDelta(delta: ContractDelta, report: OpenApiReport): void {
+export function reportDelta(delta: ContractDelta, report: OpenApiReport, note: string | null): void {
   const { change, operation, side, located, before, after, further } = delta
   // The names of facts are checked by the compiler. One without a value is absent in its contract.
   const facts = Object.fromEntries(
@@ -23,6 +23,7 @@ export function reportDelta(delta: ContractDelta, report: OpenApiReport): void {
   report.add({
     change,
     facts,
+    ...(note !== null && { note }),
     side,
     before,
     after,

@@ -4,6 +4,7 @@
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { itemsAt, objectAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
+import { hasMember } from '../../contracts/openapi/version-members.ts'
 import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import {
@@ -27,8 +28,9 @@ export function readSecuritySchemes(base: OpenApiContract, head: OpenApiContract
   const [before, after] = [schemeDefinitions(base), schemeDefinitions(head)]
   const [kindsBefore, kindsAfter] = [kinds(before), kinds(after)]
   return {
-    base: { definitions: withTokensOf(base, before, after), renamed: new Map(), read: new Map() },
+    base: { contract: base, definitions: withTokensOf(base, before, after), renamed: new Map(), read: new Map() },
     head: {
+      contract: head,
       definitions: withTokensOf(head, after, before),
       renamed: renamedSchemes(kindsBefore, kindsAfter),
       read: new Map(),
@@ -154,9 +156,14 @@ function requiredAlternative(requirement: JsonRecord, schemes: SideSchemes): Alt
   return { label: requirementLabel(requirement), credentials }
 }
 
-function namedCredential(key: string, scopes: readonly string[], { definitions, renamed }: SideSchemes): Credential {
+function namedCredential(
+  key: string,
+  scopes: readonly string[],
+  { contract, definitions, renamed }: SideSchemes,
+): Credential {
   // OpenAPI 3.2: the name of a component, or else its address.
-  const name = definitions.has(key) ? key : key.replace(/^#\/components\/securitySchemes\//, '')
+  const isName = definitions.has(key) || !hasMember(contract, 'requirement', 'addresses')
+  const name = isName ? key : key.replace(/^#\/components\/securitySchemes\//, '')
   const definition = definitions.get(name)
   const scheme = renamed.get(name) ?? name
   if (definition === undefined) return { scheme, kind: UNDEFINED_KIND, flows: new Map(), scopes, defined: null }
@@ -164,9 +171,14 @@ function namedCredential(key: string, scopes: readonly string[], { definitions, 
     scheme,
     kind: schemeKind(definition),
     flows: flowAddresses(definition),
-    scopes,
+    scopes: hasScopes(definition) || hasMember(contract, 'requirement', 'roles') ? scopes : [],
     defined: definition.type === 'oauth2' ? definedScopes(scopesOf(definition)) : null,
   }
+}
+
+/** Schemes of other types have roles in their place since OpenAPI 3.1 (§4.8.30.1). */
+function hasScopes({ type }: JsonRecord): boolean {
+  return type === 'oauth2' || type === 'openIdConnect'
 }
 
 const ADDRESSES = ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl']

@@ -1,13 +1,31 @@
 /** The definitions of security schemes of Swagger 2.0 and OpenAPI 3.x in one form. */
-import { membersAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
+import { membersAt, objectAt, type OpenApiContract } from '../../contracts/openapi/contract.ts'
+import { hasMember, withKnownMembers } from '../../contracts/openapi/version-members.ts'
 import { memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { membersOf, textsOf } from '../../schema/subschemas.ts'
 import { ABSENT, nameValue } from '../../schema/values.ts'
 
-export function securitySchemesOf({ root, isSwagger }: OpenApiContract): readonly (readonly [string, Located])[] {
+export function securitySchemesOf(contract: OpenApiContract): readonly (readonly [string, Located])[] {
+  const { root, isSwagger, isStrict } = contract
   if (isSwagger) return membersAt(root, 'securityDefinitions')
   const components = memberOf(root, 'components')
-  return components === null ? [] : membersAt(components, 'securitySchemes')
+  const schemes = components === null ? [] : membersAt(components, 'securitySchemes')
+  return isStrict === true ? schemes.flatMap((scheme) => knownScheme(contract, scheme)) : schemes
+}
+
+/** A scheme as the version of its contract has it; none if the version does not know its type. */
+function knownScheme(
+  contract: OpenApiContract,
+  [name, located]: readonly [string, Located],
+): readonly (readonly [string, Located])[] {
+  const found = objectAt(contract.documents, located)
+  if (found === null) return [[name, located]]
+  const { type } = found.value
+  if (typeof type === 'string' && !hasMember(contract, 'type of a security scheme', type)) return []
+  const scheme = withKnownMembers(contract, 'security scheme', found)
+  const flows = memberOf(scheme, 'flows')
+  if (flows === null) return [[name, scheme]]
+  return [[name, { ...scheme, value: { ...scheme.value, flows: withKnownMembers(contract, 'flows', flows).value } }]]
 }
 
 /**

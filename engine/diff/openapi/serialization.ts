@@ -1,5 +1,6 @@
 /** How values of parameters and header fields are serialised: in a style, or as text of a media type. */
 import { isSince32 } from '../../contracts/openapi/contract.ts'
+import { hasMember } from '../../contracts/openapi/version-members.ts'
 import { contentOf, listStyleOf } from '../../contracts/openapi/payloads.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
 import { isEqual } from '../../schema/equality.ts'
@@ -96,7 +97,8 @@ export function styleOf({ place, located }: Written, contract: Walk['base']): St
     }
     return { name, isExploded, isReserved: false }
   }
-  const name = typeof value.style === 'string' ? value.style : fallback
+  const { style } = value
+  const name = typeof style === 'string' && hasMember(contract, 'style', style) ? style : fallback
   const isExploded = typeof value.explode === 'boolean' ? value.explode : name === 'form' || name === 'cookie'
   return { name, isExploded, isReserved: value.allowReserved === true && isPercentEncoded(place, name, contract) }
 }

@@ -88,6 +88,7 @@ export interface PayloadPlace {
 
 /** The schemes of one side, by their names in the base. */
 export interface SideSchemes {
+  readonly contract: OpenApiContract
   readonly definitions: ReadonlyMap<string, JsonRecord>
   readonly renamed: ReadonlyMap<string, string>
   /** Requirements that were already read, by the list that contains them. */

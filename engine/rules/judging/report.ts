@@ -44,6 +44,8 @@ interface RowChange extends Pick<JudgedChange, 'subject' | 'side' | 'location' |
   readonly after?: unknown
   /** Further values that the sentence of the row names. They replace `before` and `after` there. */
   readonly facts?: Words
+  /** What else is said of the change. */
+  readonly note?: string
   readonly places: (message: string, rule: Rule) => readonly ReachedPlace[]
   readonly touches: (rule: Rule, place: ReachedPlace) => Touched
   /** Places that are only counted, and the operations that the change reaches there. */
@@ -111,13 +113,13 @@ export class Report<Named> {
 
   /** Reports a change outside schemas. */
   add(change: Named & RowChange): void {
-    const { subject, side, location, mark, before = null, after = null, facts, places, touches, further } = change
+    const { subject, side, location, mark, before = null, after = null, facts, note, places, touches, further } = change
     const words: Words = { before, after, ...facts }
     const { rowOf, sourceOf } = this.#options
     const row = rowOf(change, words)
     if ('noRule' in row || this.#grouping.isOff(row.rule.id)) return
     const { rule, advice } = row
-    const message = filledIn(row, words)
+    const message = [filledIn(row, words), ...(note === undefined ? [] : [note])].join('; ')
     const source = sourceOf?.[side](location) ?? location
     const whole = { rule, subject, side, location: source, mark, message, advice, before, after }
     const reported = new ReportedChange(whole)
