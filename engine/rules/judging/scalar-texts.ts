@@ -4,8 +4,36 @@
  * the members of an object is not examined (its style), so they are not among them.
  */
 import type { SchemaPair } from '../../schema/comparison/comparison.ts'
+import type { Reached } from '../../schema/comparison/reachable-changes.ts'
+import type { SchemaDelta } from '../../schema/delta.ts'
+import { typesOf } from '../../schema/types.ts'
 import { distinguishesTypes } from './type-verdict.ts'
 import type { SchemaUse } from './schema-judge.ts'
+
+/** Parts of a contract whose schemas without a media type describe one text each. */
+const TEXT_AREAS: ReadonlySet<string> = new Set(['parameters', 'headers', 'callbacks'])
+
+/** For null in a text that has no types. */
+export const NULL_WORDS = 'such a text has no form of null: callers leave it out, or write an empty text or `null`'
+
+/** Whether a change is about null alone, in a text that has no form of it (RFC 6570 §2.3, OpenAPI 3.1.1 Appendix B). */
+export function isUnwrittenNull({ delta, path, pair }: Reached, use: SchemaUse): boolean {
+  if (!isOfNull(delta)) return false
+  const { mediaType, sites, fieldTypes } = use
+  if (mediaType === null) return TEXT_AREAS.has(sites.root.area)
+  const [field = '', items = 'items', ...rest] = path
+  const isField = isForm(mediaType) && field !== '' && items === 'items' && rest.length === 0
+  const hasText = [pair.before, pair.after].every(({ value }) => !typesOf(value).some((type) => COMPOUND.has(type)))
+  return isField && hasText && !distinguishesTypes(fieldTypes?.get(field) ?? null)
+}
+
+function isOfNull({ keyword, action, before, after }: SchemaDelta): boolean {
+  if (keyword === 'nullable') return true
+  return keyword === 'enum' && (action === 'removed' ? before === null : action === 'added' && after === null)
+}
+
+/** Types that a field of a form has as JSON. */
+const COMPOUND: ReadonlySet<string> = new Set(['array', 'object'])
 
 const FORMS: ReadonlySet<string> = new Set(['application/x-www-form-urlencoded', 'multipart/form-data'])
 
@@ -14,12 +42,16 @@ export function scalarTexts(pair: SchemaPair, use: SchemaUse): ReadonlySet<Schem
   const { area, direction } = sites.root
   if (direction === 'shared' || area === 'tools') return NONE
   if (mediaType === null) return withItems([pair])
-  const [name = ''] = mediaType.split(';')
-  if (!FORMS.has(name.trim().toLowerCase())) return NONE
+  if (!isForm(mediaType)) return NONE
   const fields = pair.edges.flatMap(({ to, steps: [field = ''], isRequired }) =>
     isRequired === null || distinguishesTypes(fieldTypes?.get(field) ?? null) ? [] : [to],
   )
   return withItems(fields)
+}
+
+function isForm(mediaType: string): boolean {
+  const [name = ''] = mediaType.split(';')
+  return FORMS.has(name.trim().toLowerCase())
 }
 
 const NONE: ReadonlySet<SchemaPair> = new Set()

@@ -13,7 +13,7 @@ import type { Rule } from '../rule.ts'
 import { noteAlarm, type Alarm } from './explanations.ts'
 import { OF_THE_WHOLE, uncovered } from './general-findings.ts'
 import { provedLevel } from './proved-level.ts'
-import { scalarTexts } from './scalar-texts.ts'
+import { isUnwrittenNull, NULL_WORDS, scalarTexts } from './scalar-texts.ts'
 import { hasTypedText, judgeSchema, type SchemaJudgement, type SchemaUse } from './schema-judge.ts'
 import type { SchemaProofs } from './schema-proofs.ts'
 
@@ -49,7 +49,9 @@ export function judgeUse(
     const judgement = judgeSchema(reached, use)
     const ruleRow = judgement === null ? undefined : ruleOf(judgement.rule)
     if (judgement === null || ruleRow === undefined) return
-    const { level, words } = provedLevel(reached, ruleRow, direction, proofs)
+    const left = provedLevel(reached, ruleRow, direction, proofs)
+    const isUnwritten = left.level === 'breaking' && isUnwrittenNull(reached, use)
+    const { level, words } = isUnwritten ? { level: 'dangerous' as const, words: NULL_WORDS } : left
     noteAlarm(alarms, reached, ruleRow, level)
     // Nothing is refused, or new. That a discriminator came or went is reported.
     if (level === 'info' && reached.delta.selected !== undefined) return

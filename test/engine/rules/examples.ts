@@ -6,7 +6,8 @@ import type { ArtifactType, CompareOptions } from '../../../engine/internal.ts'
 import { FAMILIES } from '../../../engine/rules/families.ts'
 import { isReportedAt } from '../../../engine/rules/schema-rules.ts'
 import { PROPERTY_RULES } from '../../../engine/rules/properties.ts'
-import { SITES, type Schema, type Site } from './sites.ts'
+import { lookupTable } from '../../../engine/common/lookup-table.ts'
+import { JSON_TEXT, SITES, type Schema, type Site } from './sites.ts'
 
 export interface Example {
   readonly rule: string
@@ -257,6 +258,9 @@ function namedId(site: Site, id: string): string {
     : id
 }
 
+/** The media types of texts where a keyword has effect, if not JSON or a plain text. */
+const TEXT_TYPES: Readonly<Record<string, string>> = lookupTable({ xml: 'application/xml', nullable: JSON_TEXT })
+
 function familyExamples(site: Site, at: At): readonly Example[] {
   return FAMILIES.filter((family) => isReportedAt(site, family)).flatMap(({ keyword, action, stem, effect, kind }) => {
     const pair = FRAGMENTS[`${keyword} ${action}`]
@@ -271,7 +275,7 @@ function familyExamples(site: Site, at: At): readonly Example[] {
         : stem === 'enum-value-added'
     // The first of a list of values, and the last: all that is not named by itself shares a rule.
     const isOther = `${keyword} ${action}` === (site.direction === 'request' ? 'enum became' : 'enum ceased')
-    const mediaType = keyword === 'xml' ? 'application/xml' : undefined
+    const mediaType = TEXT_TYPES[keyword]
     const prefix = `${site.scope}-${site.direction === 'request' ? 'read-only' : 'write-only'}-property`
     return [
       at(namedId(site, `${site.root}-${stem}`), pair, mediaType),

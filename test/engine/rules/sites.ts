@@ -39,6 +39,13 @@ function bodyOf(schema: Schema, mediaType: string): Schema {
   return { content: { [mediaType]: { schema } } }
 }
 
+/** JSON in a field of a head, for pairs about values that a plain text has no form of. */
+export const JSON_TEXT = 'application/vnd.example+json'
+
+function fieldOf(schema: Schema, mediaType: string): Schema {
+  return mediaType === JSON_TEXT ? bodyOf(schema, mediaType) : { schema }
+}
+
 function callbackOf(call: Schema): Schema {
   return documentOf({ responses: ANSWERS, callbacks: { done: { '{$request.query.url}': { post: call } } } })
 }
@@ -93,7 +100,8 @@ export const SITES: readonly Site[] = [
     isParameter: false,
     hasMediaType: false,
     format: 'openapi',
-    document: (schema) => documentOf({ responses: { '200': { description: 'done', headers: { 'X-H': { schema } } } } }),
+    document: (schema, mediaType) =>
+      documentOf({ responses: { '200': { description: 'done', headers: { 'X-H': fieldOf(schema, mediaType) } } } }),
   },
   {
     direction: 'response',
@@ -113,7 +121,8 @@ export const SITES: readonly Site[] = [
     isParameter: false,
     hasMediaType: false,
     format: 'openapi',
-    document: (schema) => callbackOf({ parameters: [{ name: 'X-P', in: 'header', schema }], responses: ANSWERS }),
+    document: (schema, mediaType) =>
+      callbackOf({ parameters: [{ name: 'X-P', in: 'header', ...fieldOf(schema, mediaType) }], responses: ANSWERS }),
   },
   {
     direction: 'request',
@@ -123,7 +132,8 @@ export const SITES: readonly Site[] = [
     isParameter: false,
     hasMediaType: false,
     format: 'openapi',
-    document: (schema) => callbackOf({ responses: { '200': { description: 'ok', headers: { 'X-H': { schema } } } } }),
+    document: (schema, mediaType) =>
+      callbackOf({ responses: { '200': { description: 'ok', headers: { 'X-H': fieldOf(schema, mediaType) } } } }),
   },
   {
     direction: 'request',
