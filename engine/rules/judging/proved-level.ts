@@ -41,6 +41,11 @@ export const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
     'such values were refused only because several alternatives of oneOf admit them, which authors seldom intend',
 }
 
+/** For a part of a response that nothing is admitted for any more. */
+const NEVER_WORDS = 'no value is admitted any more, so it does not occur'
+/** For a property that was not described, and is admitted with no value. */
+const FORBIDDEN_WORDS = 'no value of it is admitted, so callers that send it are refused'
+
 /** For a discriminator whose values are not known, or were not all held against those of the other side. */
 const SELECTION_WORDS = 'which of these values the contract admits is not proved'
 /** Validation should fail by OpenAPI 3.0.3 §4.7.25. By 3.1.1 a discriminator does not change the outcome of validation. */
@@ -77,13 +82,30 @@ export function provedLevel(reached: Reached, rule: Rule, direction: UseDirectio
   const { delta, pair } = reached
   const words = PROVED_WORDS[direction]
   if (rule.level !== 'info' && delta.selected !== undefined) return selectionLevel(reached, rule, proofs)
-  if (rule.level === 'info' || isAboutReading(delta)) return { level: rule.level, words }
+  if (rule.level === 'info') return raisedByNothing(reached, rule, direction, proofs) ?? { level: rule.level, words }
+  if (isAboutReading(delta)) return { level: rule.level, words }
   if (isHarmlessDelta(reached, proofs)) return { level: 'info', words }
   if (isProvable(delta, rule)) return levelLeft(reached, rule, direction, proofs)
   const refused = refusedNow(reached, direction, proofs)
   if (refused !== null) return { level: 'breaking', words: refused }
   const isLowered = isStillAccepted(reached, direction) && proofs.hasValue(pair)
   return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
+}
+
+/** Information about a schema that admits nothing now: readers miss what they got, callers are refused. Null if it does. */
+function raisedByNothing(
+  { delta, pair }: Reached,
+  rule: Rule,
+  direction: UseDirection,
+  proofs: UseProofs,
+): Left | null {
+  const isNewProperty = delta.keyword === 'properties' && delta.action === 'added'
+  if (direction === 'response') {
+    const mayEmpty = LOSES.has(rule.effect) || isNewProperty
+    return mayEmpty && proofs.losesAll(pair) ? { level: 'dangerous', words: NEVER_WORDS } : null
+  }
+  const isForbidden = isNewProperty && proofs.forbids(pair, delta.name)
+  return isForbidden ? { level: 'breaking', words: FORBIDDEN_WORDS } : null
 }
 
 /** The level of a discriminator that comes or goes: whether it refuses, or refused, what the schema beside it admits. */

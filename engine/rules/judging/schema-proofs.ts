@@ -84,6 +84,7 @@ export class UseProofs {
   /** Of scalars in a text without types. */
   readonly #includedTexts: Readonly<Record<ProofDirection, Answers>> = { narrowing: new Map(), widening: new Map() }
   readonly #admitting: Answers = new Map()
+  readonly #emptied: Answers = new Map()
 
   /** Use `SchemaProofs.of`. */
   constructor(all: SchemaProofs, direction: UseDirection, isTyped: boolean) {
@@ -150,8 +151,19 @@ export class UseProofs {
 
   /** Whether values were admitted, and none is any more. */
   losesAll(pair: SchemaPair): boolean {
-    if (!this.hasValue(pair)) return false
-    return !this.#prover.hasValue(pair.before, pair.after, this.#question('widening', false))
+    return kept(this.#emptied, pair, () => !this.#hasValueAfter(pair) && this.hasValue(pair))
+  }
+
+  #hasValueAfter({ before, after }: Readonly<Record<'before' | 'after', Located>>): boolean {
+    return this.#prover.hasValue(before, after, this.#question('widening', false))
+  }
+
+  /** Whether an object refuses a name from now on that it had no schema for, because nothing is admitted under the name. */
+  forbids(pair: SchemaPair, name: string | null): boolean {
+    const properties = memberOf(pair.after, 'properties')
+    const member = properties === null || name === null ? null : memberOf(properties, name)
+    if (member === null || this.#hasValueAfter({ before: member, after: member })) return false
+    return !this.#prover.isIncluded(pair.before, pair.after, this.#question('narrowing', false))
   }
 
   /** Whether no value from before is admitted any more, though there were some. */

@@ -151,7 +151,8 @@ export const CLASSES: readonly ClassRow[] = [
     closed('id'),
     { allOf: [ref('Base')], additionalProperties: false },
     ['breaking', 'info'],
-    ['info', 'breaking'],
+    // Beside what the reference requires nothing is left to admit, so readers get nothing any more.
+    ['dangerous', 'breaking'],
   ],
   [
     'positions and what follows them, in allOf',

@@ -33,6 +33,14 @@ const NOTHING: Readonly<Record<string, Schema>> = {
   'items that admit nothing': { type: 'array', minItems: 1, items: false },
 }
 
+/** Forms that hold a property, which nobody can send or get either. */
+const HOLDING_NOTHING: typeof NOTHING = {
+  'a required property that admits nothing': { type: 'object', required: ['a'], properties: { a: false } },
+  'a property that requires itself without an end': { $ref: '#/components/schemas/Endless' },
+  'bounds without an integer between': { ...integer, minimum: 1.2, maximum: 1.8 },
+  'patterns without a common text': { ...text, allOf: [{ pattern: '^a' }, { pattern: '^b' }] },
+}
+
 /** With all of its properties known to both sides: a property that goes is a finding of its own. */
 const SOMETHING: Schema = { type: 'object', properties: { a: text } }
 
@@ -50,7 +58,9 @@ function documentOf(place: 'request' | 'response', schema: Schema): string {
   const answer = { description: 'd', ...(place === 'response' ? { content } : {}) }
   const body = place === 'request' ? { requestBody: { required: true, content } } : {}
   const paths = { '/x': { post: { ...body, responses: { '200': answer } } } }
-  return JSON.stringify({ openapi: '3.1.0', info: { title: 't', version: '1' }, paths })
+  const Endless = { type: 'object', required: ['a'], properties: { a: { $ref: '#/components/schemas/Endless' } } }
+  const components = { schemas: { Endless } }
+  return JSON.stringify({ openapi: '3.1.0', info: { title: 't', version: '1' }, paths, components })
 }
 
 function worstOf(place: 'request' | 'response', one: Schema, other: Schema): Worst {
@@ -78,6 +88,46 @@ suite('schemas that admit nothing', () => {
       const got = worstOf('response', nothing, SOMETHING)
       assert.ok(got === 'breaking' || got === 'dangerous', `response: ${got}`)
       assert.notEqual(worstOf('request', nothing, SOMETHING), 'breaking')
+    })
+  }
+})
+
+/** Alternatives that are the same admit nothing by the letter. Authors mean that one of them matches. */
+const BY_THE_LETTER = 'alternatives that are the same'
+
+const FORMS = Object.entries({ ...NOTHING, ...HOLDING_NOTHING }).filter(([name]) => name !== BY_THE_LETTER)
+
+const within = (schema: Schema, required: readonly string[] = []): Schema => ({
+  type: 'object',
+  properties: { p: schema },
+  required,
+})
+
+suite('a part that admits nothing any more', () => {
+  for (const [name, nothing] of FORMS) {
+    test(`${name}: a property of a response never occurs, which is no information`, () => {
+      for (const [other, one] of Object.entries(ANYTHING)) {
+        for (const required of [[], ['p']]) {
+          const got = worstOf('response', within(one, required), within(nothing, required))
+          assert.ok(got === 'dangerous' || got === 'breaking', `${other} before: ${got}`)
+          assert.equal(worstOf('request', within(one, required), within(nothing, required)), 'breaking', other)
+        }
+      }
+    })
+
+    test(`${name}: a whole response never occurs`, () => {
+      for (const [other, one] of Object.entries(ANYTHING)) {
+        const got = worstOf('response', one, nothing)
+        assert.ok(got === 'dangerous' || got === 'breaking', `${other} before: ${got}`)
+      }
+    })
+
+    test(`${name}: a name that was open is refused`, () => {
+      const [open, closed] = [{ type: 'object' }, { type: 'object', additionalProperties: false }]
+      const [forbidden, closedToo] = [open, closed].map((schema) => ({ ...schema, properties: { p: nothing } }))
+      assert.ok(forbidden !== undefined && closedToo !== undefined)
+      assert.equal(worstOf('request', open, forbidden), 'breaking')
+      assert.notEqual(worstOf('request', closed, closedToo), 'breaking')
     })
   }
 })
