@@ -15,7 +15,10 @@ const IDLE: readonly { readonly name: string; readonly isIdle: IsIdle }[] = [
   { name: 'type', isIdle: (value) => Array.isArray(value) && EVERY_TYPE.every((type) => value.includes(type)) },
   { name: 'not', isIdle: (value) => value === false },
   { name: 'propertyNames', isIdle: admitsAll },
-  { name: 'contentSchema', isIdle: admitsAll },
+  // Validation §8.3 to §8.5: they are about texts.
+  { name: 'contentEncoding', isIdle: (_value, schema) => isNoText(schema) },
+  { name: 'contentMediaType', isIdle: (_value, schema) => isNoText(schema) },
+  { name: 'contentSchema', isIdle: (value, schema) => admitsAll(value) || isNoText(schema) },
   // Core §10.2.2.2, §10.2.2.3. What `if` looks at stays looked at.
   { name: 'then', isIdle: admitsAll },
   { name: 'else', isIdle: admitsAll },
@@ -60,6 +63,11 @@ function withoutKeywords(schema: JsonRecord, names: readonly string[]): JsonReco
 /** Absent, `true` and `{}` admit every value, and evaluate nothing. */
 export function admitsAll(schema: unknown): boolean {
   return schema === undefined || schema === true || (isRecord(schema) && Object.keys(schema).length === 0)
+}
+
+/** Whether the types that a schema names leave out texts. */
+function isNoText({ type }: JsonRecord): boolean {
+  return Array.isArray(type) ? type.length > 0 && !type.includes('string') : type !== undefined && type !== 'string'
 }
 
 function isEmptyList(value: unknown): boolean {

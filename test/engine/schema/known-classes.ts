@@ -32,6 +32,34 @@ export const SCHEMAS = {
 
 export const CLASSES: readonly ClassRow[] = [
   [
+    'a media type of what is no text',
+    { ...WHOLE, contentMediaType: 'image/png' },
+    WHOLE,
+    ['none', 'none'],
+    ['none', 'none'],
+  ],
+  [
+    'an encoding of what is no text',
+    { ...WHOLE, contentEncoding: 'base64' },
+    WHOLE,
+    ['none', 'none'],
+    ['none', 'none'],
+  ],
+  [
+    'a schema for the content of what is no text',
+    { ...WHOLE, contentSchema: TEXT },
+    WHOLE,
+    ['none', 'none'],
+    ['none', 'none'],
+  ],
+  [
+    'a media type of what may be a text',
+    { type: ['string', 'integer'], contentMediaType: 'image/png' },
+    { type: ['string', 'integer'] },
+    ['breaking', 'breaking'],
+    ['breaking', 'breaking'],
+  ],
+  [
     'null beside a type, and null beside a reference',
     { type: ['string', 'null'], format: 'email' },
     { oneOf: [NULL, ref('Name')] },
