@@ -14,6 +14,7 @@ import {
 import { isRecord, pointerOf, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest } from '../match.ts'
 import { EXCHANGES } from './exchange.ts'
+import { comparableExpression } from './runtime-expressions.ts'
 import { compareParameters } from './parameters.ts'
 import { comparePayloads } from './payloads.ts'
 import { compareShownCredentials } from './security-inclusion.ts'
@@ -54,8 +55,12 @@ function callbacksOf(contract: OpenApiContract, { located: owner }: ApiOperation
   return membersAt(owner, 'callbacks').map(([name, located]) => ({
     name,
     located,
-    addresses: callItems(contract, located).map(({ path }) => path),
+    addresses: callItems(contract, located).map(addressKey),
   }))
+}
+
+function addressKey({ path }: PathItem): string {
+  return comparableExpression(path)
 }
 
 function compareCallback(
@@ -64,7 +69,7 @@ function compareCallback(
   [base, head]: readonly [Located, Located],
   compared: Set<string>,
 ): void {
-  const byExpression = matchByKey(callItems(walk.base, base), callItems(walk.head, head), ({ path }) => path)
+  const byExpression = matchByKey(callItems(walk.base, base), callItems(walk.head, head), addressKey)
   // The only unmatched callback on either side is the same one at another address.
   const isMoved = byExpression.added.length === 1 && byExpression.removed.length === 1
   const { added, removed, kept } = isMoved ? matchRest(byExpression, () => '') : byExpression
@@ -75,7 +80,7 @@ function compareCallback(
     reportAdded(walk, 'callback-added', { name: `${name} ${path}` }, { located, after: path })
   }
   for (const [before, after] of kept) {
-    if (before.path !== after.path) {
+    if (addressKey(before) !== addressKey(after)) {
       reportChanged(
         walk,
         'callback-address',

@@ -5,6 +5,7 @@ import { isEqual } from '../../schema/equality.ts'
 import { isRecord, type Located } from '../../schema/located.ts'
 import { matchByKey } from '../match.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
+import { withComparableExpressions } from './runtime-expressions.ts'
 import type { Walk } from './walk.ts'
 
 export function compareLinks(walk: Walk, base: Response, head: Response): void {
@@ -33,7 +34,7 @@ export function compareLinks(walk: Walk, base: Response, head: Response): void {
 function callOf(link: Located | null): unknown {
   if (!isRecord(link?.value)) return link?.value
   const { parameters, requestBody, server } = link.value
-  return { parameters, requestBody, server }
+  return withComparableExpressions({ parameters, requestBody, server })
 }
 
 /** An operation of the base that the head does not have at its path is reported as removed. */

@@ -70,6 +70,17 @@ export function isSameMediaType(one: string, other: string): boolean {
   return isMediaTypeWithin(one, other) && isMediaTypeWithin(other, one)
 }
 
+/** Whether texts of two media types are written alike. JSON is, whatever name a type that is based on it has. */
+export function isWrittenAlike(one: string, other: string): boolean {
+  if (isSameMediaType(one, other)) return true
+  const [first, second] = [parseMediaType(one), parseMediaType(other)]
+  return isJson(first) && isJson(second) && isReadAlike(first, second)
+}
+
+function isJson({ subtype, suffix }: Name): boolean {
+  return suffix === 'json' || (subtype === 'json' && suffix === '')
+}
+
 function isSameEssence(a: Name, b: Name): boolean {
   return a.type === b.type && a.subtype === b.subtype && a.suffix === b.suffix
 }

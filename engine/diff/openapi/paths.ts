@@ -1,5 +1,6 @@
 /** Matches paths and operations of two contracts into added, removed and kept ones. */
 import type { ApiOperation, PathItem } from '../../contracts/openapi/contract.ts'
+import { comparableEscapes } from '../../common/percent-decoding.ts'
 import { isStability, removalNotice, dayOf, STABILITY_LEVELS } from '../../schema/lifecycle.ts'
 import { pointerOf, type Located } from '../../schema/located.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
@@ -31,7 +32,10 @@ export function comparePaths(walk: Walk, paths: Sides<readonly PathItem[]>, move
   compareOverlaps(walk, matched)
 }
 
-/** First matches paths as written, then without the names of path parameters: `/users/{id}` is `/users/{userId}`. */
+/**
+ * First matches paths as written, then with the same escapes, then without the names of path parameters: `/users/{id}` is
+ * `/users/{userId}`.
+ */
 function matchPaths(
   { options }: Walk,
   { base, head }: Sides<readonly PathItem[]>,
@@ -46,7 +50,10 @@ function matchPaths(
       })
   const [before, after] = [entries(base, options.stripBase, moved.base), entries(head, options.stripHead, moved.head)]
   const exact = matchByKey(before, after, ({ address }) => address)
-  return options.hasIncludedPathParameters ? exact : matchRest(exact, ({ address }) => withoutNames(address))
+  const same = matchRest(exact, ({ address }) => comparableEscapes(address))
+  return options.hasIncludedPathParameters
+    ? same
+    : matchRest(same, ({ address }) => withoutNames(comparableEscapes(address)))
 }
 
 const NO_OPERATIONS: ReadonlySet<ApiOperation> = new Set()

@@ -5,11 +5,12 @@ import { contentOf, listStyleOf } from '../../contracts/openapi/payloads.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import { relationOf } from './media-types.ts'
+import { isWrittenAlike } from './media-types.ts'
 import type { Walk } from './walk.ts'
 import { writtenTypesOf, type WrittenType } from './written-types.ts'
 
 interface Written {
+  readonly name: string
   /** `query`, `header`, `path`, `cookie`. */
   readonly place: string
   readonly located: Located
@@ -29,19 +30,33 @@ interface WritingChange {
 export function writingChange(walk: Walk, base: Written, head: Written): WritingChange | null {
   const before = contentOf(walk.base, base.located)[0]?.name
   const after = contentOf(walk.head, head.located)[0]?.name
-  if (before !== after && (before === undefined || after === undefined || relationOf(before, after) !== 'same')) {
+  if (before !== after && (before === undefined || after === undefined || !isWrittenAlike(before, after))) {
     const isOtherKind = before === undefined || after === undefined
     const [from, to] = [before ?? 'plain values', after ?? 'plain values']
     return { of: 'content', before: from, after: to, isOtherKind, isOnlyReserved: false }
   }
   const baseStyle = styleOf(base, walk.base)
   const headStyle = styleOf(head, walk.head)
-  if (isEqual(baseStyle, headStyle)) return null
+  if (isEqual(baseStyle, headStyle) && !(isNamed(headStyle) && base.name !== head.name)) return null
   const types = sharedTypes(walk, base, head)
   const [from, to] = [effectOn(types, baseStyle), effectOn(types, headStyle)]
-  if (isEqual(from, to)) return null
+  if (isEqual(from, to)) {
+    if (base.name === head.name || !writesName(types, to)) return null
+    const named = ({ name }: Written): string => `${nameStyle(headStyle)}, named ${name}`
+    return { of: 'style', before: named(base), after: named(head), isOtherKind: false, isOnlyReserved: false }
+  }
   const isOnlyReserved = to.isReserved && isEqual({ ...from, isReserved: true }, to)
   return { of: 'style', before: nameStyle(baseStyle), after: nameStyle(headStyle), isOtherKind: false, isOnlyReserved }
+}
+
+/** Of the styles in a path only `matrix` writes the name: `;color=blue` (RFC 6570 §3.2.7). */
+function isNamed({ name }: Style): boolean {
+  return name === 'matrix'
+}
+
+/** An object that explodes is written with the names of its members only. */
+function writesName(types: readonly WrittenType[], style: Style): boolean {
+  return isNamed(style) && !(style.isExploded && types.every((type) => type === 'object'))
 }
 
 /** The types of values that both sides write. A change of types is reported elsewhere. */

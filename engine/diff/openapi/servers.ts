@@ -1,5 +1,6 @@
 /** The servers of the whole interface, of a path and of one operation, and the variables in their addresses. */
 import { itemsAt, membersAt, pathItemsOf, type PathItem } from '../../contracts/openapi/contract.ts'
+import { comparableEscapes } from '../../common/percent-decoding.ts'
 import { isRecord, memberOf, textAt, type Located } from '../../schema/located.ts'
 import { textsOf } from '../../schema/subschemas.ts'
 import { changedTexts, matchByKey, matchRest } from '../match.ts'
@@ -48,7 +49,7 @@ function interfaceLists({ base, head }: Walk): Sides<ServerList> {
 function withoutPathEnd(list: ServerList, end: string): ServerList {
   if (end === '') return list
   const servers = list.servers.map(({ url, located }) => {
-    const plain = url.endsWith('/') ? url.slice(0, -1) : url
+    const plain = comparableEscapes(url.endsWith('/') ? url.slice(0, -1) : url)
     return { url: plain.slice(0, plain.length - end.length), located }
   })
   return { ...list, servers }
@@ -219,7 +220,7 @@ function valuesText(values: readonly string[]): string {
  * §6.2). Nor have a final slash, a leading `./`, and a scheme if the other side names none.
  */
 function comparableAddress(url: string, isSchemeOpen: boolean): string {
-  const address = withPlainOrigin(url.replace(/^\.\//, '').replace(/\/$/, ''))
+  const address = withPlainOrigin(comparableEscapes(url.replace(/^\.\//, '').replace(/\/$/, '')))
   return isSchemeOpen ? address.replace(/^\w+:(?=\/\/)/, '') : address
 }
 
