@@ -46,6 +46,9 @@ const NEVER_WORDS = 'no value is admitted any more, so it does not occur'
 /** For a property that was not described, and is admitted with no value. */
 const FORBIDDEN_WORDS = 'no value of it is admitted, so callers that send it are refused'
 
+/** OpenAPI 3.0.3 §4.7.24 and JSON Schema Validation §5.5.1: a list of values without null refuses it. */
+const LISTED_NULL_WORDS = '`nullable` beside a list of values without null admits null to some tools only'
+
 /** For a discriminator whose values are not known, or were not all held against those of the other side. */
 const SELECTION_WORDS = 'which of these values the contract admits is not proved'
 /** Validation should fail by OpenAPI 3.0.3 §4.7.25. By 3.1.1 a discriminator does not change the outcome of validation. */
@@ -85,11 +88,20 @@ export function provedLevel(reached: Reached, rule: Rule, direction: UseDirectio
   if (rule.level === 'info') return raisedByNothing(reached, rule, direction, proofs) ?? { level: rule.level, words }
   if (isAboutReading(delta)) return { level: rule.level, words }
   if (isHarmlessDelta(reached, proofs)) return { level: 'info', words }
-  if (isProvable(delta, rule)) return levelLeft(reached, rule, direction, proofs)
+  if (isProvable(delta, rule)) {
+    const left = levelLeft(reached, rule, direction, proofs)
+    return left.level === 'info' && isListedNull(reached) ? { level: 'dangerous', words: LISTED_NULL_WORDS } : left
+  }
   const refused = refusedNow(reached, direction, proofs)
   if (refused !== null) return { level: 'breaking', words: refused }
   const isLowered = isStillAccepted(reached, direction) && proofs.hasValue(pair)
   return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
+}
+
+/** Whether null comes to a list of values, or leaves it, beside `nullable`, which by one reading admits it in any case. */
+function isListedNull({ delta: { keyword, action, before, after }, pair }: Reached): boolean {
+  if (keyword !== 'enum' || (action === 'removed' ? before : after) !== null) return false
+  return [pair.before, pair.after].every(({ value }) => value['nullable'] === true || value['x-nullable'] === true)
 }
 
 /** Information about a schema that admits nothing now: readers miss what they got, callers are refused. Null if it does. */

@@ -95,3 +95,26 @@ for (const keyword of ['anyOf', 'oneOf'])
         ])
       })
     })
+
+const listed = (...values: readonly unknown[]): Schema => ({ ...NULL_IN_TEXT, enum: values })
+const request = (schema: Schema): string => {
+  const requestBody = { content: { 'application/json': { schema: { type: 'object', properties: { p: schema } } } } }
+  const paths = { '/x': { post: { requestBody, responses: { 200: { description: 'd' } } } } }
+  return JSON.stringify({ openapi: '3.0.3', info: { title: 't', version: '1' }, paths })
+}
+
+suite('null in a list of values beside `nullable`', () => {
+  const [without, within] = [listed('a'), listed('a', null)]
+  test('that comes is no information for readers, and that goes is none for callers', () => {
+    assert.deepEqual(levelsOf(documentOf(without), documentOf(within)), ['dangerous response-body-enum-value-added'])
+    assert.deepEqual(levelsOf(request(within), request(without)), ['dangerous request-property-enum-value-removed'])
+  })
+
+  test('the other side loses nothing by any reading', () => {
+    const levels = [
+      ...levelsOf(documentOf(within), documentOf(without)),
+      ...levelsOf(request(without), request(within)),
+    ]
+    assert.ok(levels.length > 0 && levels.every((level) => level.startsWith('info')), levels.join())
+  })
+})
