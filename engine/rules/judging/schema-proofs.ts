@@ -162,7 +162,7 @@ export class UseProofs {
   forbids(pair: SchemaPair, name: string | null): boolean {
     const properties = memberOf(pair.after, 'properties')
     const member = properties === null || name === null ? null : memberOf(properties, name)
-    if (member === null || this.#hasValueAfter({ before: member, after: member })) return false
+    if (member === null || this.#hasValueAfter({ before: pair.before, after: member })) return false
     return !this.#prover.isIncluded(pair.before, pair.after, this.#question('narrowing', false))
   }
 
