@@ -33,8 +33,8 @@ const SINCE = {
   'type of a security scheme': lookupTable({ mutualTLS: '3.1' }),
   'security scheme': lookupTable({ oauth2MetadataUrl: '3.2' }),
   flows: lookupTable({ deviceAuthorization: '3.2' }),
-  /** Beside the scopes of OAuth 2.0 and OpenID Connect, and the names of components. */
-  requirement: lookupTable({ roles: '3.1', addresses: '3.2' }),
+  /** Beside the names of components. */
+  requirement: lookupTable({ addresses: '3.2' }),
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>
 
 export type VersionedKind = keyof typeof SINCE

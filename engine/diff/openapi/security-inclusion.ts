@@ -171,14 +171,9 @@ function namedCredential(
     scheme,
     kind: schemeKind(definition),
     flows: flowAddresses(definition),
-    scopes: hasScopes(definition) || hasMember(contract, 'requirement', 'roles') ? scopes : [],
+    scopes,
     defined: definition.type === 'oauth2' ? definedScopes(scopesOf(definition)) : null,
   }
-}
-
-/** Schemes of other types have roles in their place since OpenAPI 3.1 (§4.8.30.1). */
-function hasScopes({ type }: JsonRecord): boolean {
-  return type === 'oauth2' || type === 'openIdConnect'
 }
 
 const ADDRESSES = ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl']

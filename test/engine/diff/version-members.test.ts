@@ -124,7 +124,6 @@ const SINCE_31: readonly Row[] = [
     'info',
     'breaking',
   ],
-  ['roles', secured({ type: 'http', scheme: 'bearer' }), 'breaking', 'dangerous'],
   // What an unknown scheme requires is unknown, so it takes nothing away where it becomes known.
   ['certificates of clients', secured({ type: 'mutualTLS' }, { s: [] }), 'info', 'breaking'],
 ]
