@@ -7,7 +7,7 @@ import type { SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import { typesOf } from '../../schema/types.ts'
-import { distinguishesTypes } from './type-verdict.ts'
+import { distinguishesTypes, isForm } from './type-verdict.ts'
 import type { SchemaUse } from './schema-judge.ts'
 
 /** Parts of a contract whose schemas without a media type describe one text each. */
@@ -35,8 +35,6 @@ function isOfNull({ keyword, action, before, after }: SchemaDelta): boolean {
 /** Types that a field of a form has as JSON. */
 const COMPOUND: ReadonlySet<string> = new Set(['array', 'object'])
 
-const FORMS: ReadonlySet<string> = new Set(['application/x-www-form-urlencoded', 'multipart/form-data'])
-
 export function scalarTexts(pair: SchemaPair, use: SchemaUse): ReadonlySet<SchemaPair> {
   const { mediaType, sites, fieldTypes } = use
   const { area, direction } = sites.root
@@ -47,11 +45,6 @@ export function scalarTexts(pair: SchemaPair, use: SchemaUse): ReadonlySet<Schem
     isRequired === null || distinguishesTypes(fieldTypes?.get(field) ?? null) ? [] : [to],
   )
   return withItems(fields)
-}
-
-function isForm(mediaType: string): boolean {
-  const [name = ''] = mediaType.split(';')
-  return FORMS.has(name.trim().toLowerCase())
 }
 
 const NONE: ReadonlySet<SchemaPair> = new Set()

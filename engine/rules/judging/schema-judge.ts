@@ -22,7 +22,7 @@ import { levelOf } from '../rule.ts'
 import { propertyRuleOf } from '../properties.ts'
 import { schemaRuleId, unusedPrefix, unusedStemOf } from '../schema-rules.ts'
 import type { SchemaSite, SitePair } from '../../schema/sites.ts'
-import { distinguishesTypes, typeFamilyOf, type Writing } from './type-verdict.ts'
+import { distinguishesTypes, isForm, typeFamilyOf, type Writing } from './type-verdict.ts'
 
 /** The use of a schema that is judged. */
 export interface SchemaUse {
@@ -97,12 +97,17 @@ function judgeFamily(
 ): SchemaJudgement | null {
   if (delta.keyword === 'xml' && !mayBeXml(use.mediaType)) return null
   if (delta.keyword === 'joinedInOneOf') return judgeJoined(path, site, isUnused)
-  const repeats = use.parameter?.repeats === true && !site.isProperty
+  const repeats = site.isProperty ? isRepeatedField(use, path) : use.parameter?.repeats === true
   const types = delta.types && repeats ? unrepeated(delta.types, pair.before.value, pair.after.value) : delta.types
   const family = types ? typeFamilyOf(types, site, writingOf(use, site, path)) : familyOf(delta.keyword, delta.action)
   if (family === undefined) return null
   const rule = ruleIdOf(site, family, isUnused)
   return rule === null ? null : { rule, message: `${subject(site, path)} ${fill(family.sentence, delta)}` }
+}
+
+/** Whether a list is written by repeating its field: without an encoding of its own it is (OpenAPI 3.1.1 §4.8.15.1). */
+function isRepeatedField({ mediaType, fieldTypes }: SchemaUse, [field = '', ...rest]: readonly string[]): boolean {
+  return isForm(mediaType) && rest.length === 0 && fieldTypes?.has(field) !== true
 }
 
 /**

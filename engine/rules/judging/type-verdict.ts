@@ -49,6 +49,14 @@ const TYPED: ReadonlySet<string> = new Set([
 
 const TYPED_SUFFIXES = ['+json', '+json-seq', '+yaml', '+cbor', '+cbor-seq'] as const
 
+const FORMS: ReadonlySet<string> = new Set(['application/x-www-form-urlencoded', 'multipart/form-data'])
+
+/** Whether a text of the media type consists of named fields. */
+export function isForm(mediaType: string | null): boolean {
+  const [name = ''] = mediaType?.split(';') ?? []
+  return FORMS.has(name.trim().toLowerCase())
+}
+
 /**
  * How the values of a schema are written. `typed`: types are distinguished, as in JSON. `text`: they are not. `plain`:
  * as the value of a parameter, which is text. `unknown`: below a parameter, whose style is not examined.

@@ -1,0 +1,58 @@
+/**
+ * A field of a form that becomes a list of its former values: without an encoding a list is written by repeating the field (OpenAPI
+ * 3.1.1 §4.8.15.1), so one value has the same text. Servers take more, and readers may get more.
+ */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { worstOf, type Worst } from '../elements.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const TEXT = { type: 'string' }
+const FILE = { type: 'string', format: 'binary' }
+const WHOLE = { type: 'integer', minimum: 1 }
+const list = (items: Json, more: Json = {}): Json => ({ type: 'array', items, ...more })
+const JOINED = { encoding: { f: { style: 'form', explode: false } } }
+
+const MEDIA_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded']
+const DONE = { 200: { description: 'd' } }
+
+const form = (mediaType: string, field: Json, media: Json = {}): Json => ({
+  requestBody: { content: { [mediaType]: { schema: { type: 'object', properties: { f: field } }, ...media } } },
+  responses: DONE,
+})
+const api = (post: Json): Json => ({ openapi: '3.1.0', info: { title: 't', version: '1' }, paths: { '/x': { post } } })
+const sent = (...parts: Parameters<typeof form>): Json => api(form(...parts))
+const received = (...parts: Parameters<typeof form>): Json =>
+  api({ responses: DONE, callbacks: { c: { '{$request.query.u}': { post: form(...parts) } } } })
+
+/** The field on both sides, the encoding of the list, and the worst level forth and back, for callers. */
+const ROWS: Readonly<Record<string, readonly [one: Json, other: Json, media: Json, forth: Worst, back: Worst]>> = {
+  'of a text': [TEXT, list(TEXT), {}, 'info', 'breaking'],
+  'of a file': [FILE, list(FILE), {}, 'info', 'breaking'],
+  'of a number with a bound': [WHOLE, list(WHOLE), {}, 'info', 'breaking'],
+  'of something else': [TEXT, list(WHOLE), {}, 'breaking', 'breaking'],
+  'of two at least': [TEXT, list(TEXT, { minItems: 2 }), {}, 'breaking', 'breaking'],
+  'that is joined by commas': [TEXT, list(TEXT), JOINED, 'breaking', 'breaking'],
+}
+
+for (const mediaType of MEDIA_TYPES) {
+  suite(`a field of ${mediaType} that becomes a list`, () => {
+    for (const [what, [one, other, media, forth, back]] of Object.entries(ROWS)) {
+      test(what, () => {
+        const [before, after] = [sent(mediaType, one), sent(mediaType, other, media)]
+        assert.deepEqual([worstOf('openapi', before, after), worstOf('openapi', after, before)], [forth, back])
+      })
+
+      test(`${what}, for a reader`, () => {
+        const [before, after] = [received(mediaType, one), received(mediaType, other, media)]
+        assert.equal(worstOf('openapi', before, after), 'breaking')
+      })
+    }
+  })
+}
+
+test('in JSON one value is no list of one', () => {
+  const [before, after] = [sent('application/json', TEXT), sent('application/json', list(TEXT))]
+  assert.equal(worstOf('openapi', before, after), 'breaking')
+})
