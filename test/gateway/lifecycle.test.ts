@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { startSummary } from '../../gateway/cli/serve.ts'
 import { startGateway } from '../../gateway/main.ts'
-import { holdServingLock } from '../../gateway/store/sqlite/serving-lock.ts'
+import { holdServingLock, holdServingLocks } from '../../gateway/store/sqlite/serving-lock.ts'
 import { FREE_PORTS, startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'preflight-life-'))
@@ -163,20 +163,33 @@ test('of two gateways on one data directory, or on one ledger, the second does n
 const LOST_LOCKS: readonly {
   readonly name: string
   readonly lose: (file: string) => void
-  readonly isMissing: boolean
 }[] = [
-  { name: 'removed', lose: (file) => rmSync(file), isMissing: true },
+  { name: 'removed', lose: (file) => rmSync(file) },
   {
     name: 'replaced',
     lose(file) {
       rmSync(file)
       writeFileSync(file, '')
     },
-    isMissing: false,
+  },
+  {
+    name: 'replaced by their copies',
+    lose(file) {
+      cpSync(file, `${file}.copy`)
+      renameSync(`${file}.copy`, file)
+    },
+  },
+  {
+    name: 'replaced by those of another place',
+    lose(file) {
+      const place = newFolder()
+      holdServingLocks([join(place, 'other.lock')], join(place, 'other.db')).close()
+      renameSync(join(place, 'other.lock'), file)
+    },
   },
 ]
 
-for (const { name, lose, isMissing } of LOST_LOCKS)
+for (const { name, lose } of LOST_LOCKS)
   test(`lock files that are ${name} while a gateway runs let no second one serve`, async (t) => {
     const folder = newFolder()
     const value = { listen: FREE_PORTS, data_dir: folder }
@@ -186,10 +199,8 @@ for (const { name, lose, isMissing } of LOST_LOCKS)
     const served = () => startGateway({ value, environment }).then((gateway) => gateway.close())
     const refused = () => assert.rejects(served, /Another gateway serves .*PREFLIGHT_DATA_DIR/s)
     locks.forEach(lose)
-    if (isMissing) {
-      await refused()
-      await refused()
-    }
+    await refused()
+    await refused()
     assert.equal(await decide(first), 200)
     await refused()
 

@@ -4,13 +4,14 @@
  * takes no lock.
  */
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { assertNoSpecialFile } from '../../runtime/regular-file.ts'
 import { assertNoSpecialLedger } from './connection.ts'
 import { HELD_ELSEWHERE, primaryCode } from './opening-fault.ts'
 import { identityOf, type FileIdentity } from './opened-files.ts'
 import { makePrivateDirectory } from '../../runtime/private-file.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 
 /** Milliseconds that another gateway has to finish its shutdown. */
 const PATIENCE = 2000
@@ -26,7 +27,7 @@ export function holdServingLock(file: string, patience = PATIENCE): DatabaseSync
   assertNoSpecialFile(file)
   const database = new DatabaseSync(file, { timeout: patience })
   try {
-    // Nothing is ever written to it; a journal in memory leaves no second file behind.
+    // A journal in memory leaves no second file behind.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
     return database
   } catch (error) {
@@ -48,11 +49,11 @@ export interface ServingLocks {
 }
 
 /**
- * Holds all of them. A missing file may have been removed while a gateway runs, so the ledger may not be open elsewhere then.
- * Throws as `holdServingLock` does.
+ * Holds all of them. A file that is missing or replaced may have been lost while a gateway runs, so the ledger may not be open
+ * elsewhere then. Throws as `holdServingLock` does.
  */
 export function holdServingLocks(files: readonly string[], ledger: string): ServingLocks {
-  if (!files.every((file) => existsSync(file))) requireUnopened(ledger)
+  if (!files.every(isMarked)) requireUnopened(ledger)
   const locks = new Map(files.map((file) => [file, heldLock(file, PATIENCE)]))
   return {
     require() {
@@ -73,7 +74,28 @@ interface HeldLock {
 
 function heldLock(file: string, patience: number): HeldLock {
   const database = holdServingLock(file, patience)
+  database.exec(`PRAGMA user_version = ${markOf(file)}; COMMIT; BEGIN EXCLUSIVE`)
   return { database, identity: identityOf(file) }
+}
+
+/** A number that a copy of a lock file, or one of another place, does not have. */
+function markOf(file: string): number {
+  return Number.parseInt(sha256Hex(`${resolve(file)}\n${identityOf(file)}`).slice(0, 7), 16)
+}
+
+/** The file that a gateway has held here before. */
+function isMarked(file: string): boolean {
+  if (!existsSync(file)) return false
+  assertNoSpecialFile(file)
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+  try {
+    return database.prepare('PRAGMA user_version').get()?.['user_version'] === markOf(file)
+  } catch (error) {
+    // It is held, or is no lock: whoever takes it learns that.
+    return primaryCode(error) === SQLITE_BUSY
+  } finally {
+    database.close()
+  }
 }
 
 /** SQLite gives the exclusive mode only to the one connection of a file. Other faults are reported when the ledger is opened. */
