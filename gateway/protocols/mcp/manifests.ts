@@ -8,12 +8,11 @@ import { LRUCache } from 'lru-cache'
 import type { OfferedContract } from '../../baselines/baselines.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Route } from '../../routing/route.ts'
-import { sha256Hex } from '../../runtime/hash.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Call } from '../../calls/call.ts'
-import { callerKey, offerKey } from '../common/offer-key.ts'
-import { protocolMembers, type McpAsker } from './gateway-requests.ts'
+import { callerAt, serverOf, sessionKeyOf, variantOf } from './caller-keys.ts'
+import type { McpAsker } from './gateway-requests.ts'
 import { MAX_PAGES, type Page } from './listing.ts'
 import type { MessageId } from './json-rpc.ts'
 import {
@@ -76,11 +75,11 @@ export interface Asked {
   /** Milliseconds since the epoch. */
   readonly at: number
   /** How often each list of the route was said to have changed until then. */
-  readonly epochs: Readonly<Partial<Record<ManifestPart, number>>>
+  readonly epochs: Readonly<Partial<Record<CountedPart, number>>>
 }
 
 /** `session`: what the server says of itself. */
-type ManifestPart = ManifestListName | 'session'
+type CountedPart = ManifestListName | 'session'
 
 /** Something learned of a server. */
 interface Seen<Thing> {
@@ -223,12 +222,12 @@ export class OfferedManifests implements McpManifests {
     this.#callers.delete(callerAt(call))
   }
 
-  #count(route: string, parts: readonly ManifestPart[]): void {
+  #count(route: string, parts: readonly CountedPart[]): void {
     const counted = Object.fromEntries(parts.map((part) => [part, this.#epochOf(route, part) + 1]))
     this.#epochs.set(route, { ...this.#epochs.get(route), ...counted })
   }
 
-  #epochOf(route: string, part: ManifestPart): number {
+  #epochOf(route: string, part: CountedPart): number {
     return this.#epochs.get(route)?.[part] ?? 0
   }
 
@@ -379,35 +378,4 @@ function lacksName(
   return needs.some(
     (need) => need.name !== null && need.lists.includes(list) && !itemNames(list, manifest).has(need.name),
   )
-}
-
-/**
- * Key of a caller: its endpoint and, there, its session or its credentials where there are no sessions. Several servers may
- * be below one route, and the query may choose among them. @param begun null: the session of the call
- */
-function callerAt(call: Call<McpRoute>, begun: string | null = null): string {
-  const { upstreamPath, headers } = call
-  const session = begun ?? headers['mcp-session-id']
-  const place = `${serverOf(call)}${upstreamPath}`
-  const caller = callerKey(headers)
-  return session === undefined && caller === ''
-    ? place
-    : `${place}\n${sha256Hex(`${String(session ?? '')}\n${caller}`)}`
-}
-
-/** Key of the server: the route, and the origin where the route has no upstream. */
-export function serverOf({ route, origin }: Call<McpRoute>): string {
-  return `${route.name}\n${route.upstream === undefined ? origin : ''}`
-}
-
-/** Key of a session, or of the caller where there are none. @param begun null: the session of the call */
-function sessionKeyOf(call: Call<McpRoute>, begun: string | null): string {
-  const session = begun ?? call.headers['mcp-session-id']
-  return session === undefined ? callerAt(call) : `${serverOf(call)}\n${sha256Hex(String(session))}`
-}
-
-/** What a listing may depend on beside the caller: other fields, and what a request of 2026-07-28 says of its client. */
-function variantOf({ call, meta, isModern }: McpAsker): string {
-  const fields = offerKey(call.headers, call.route)
-  return isModern ? `${fields}\n${JSON.stringify(protocolMembers(meta))}` : fields
 }

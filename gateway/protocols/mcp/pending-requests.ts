@@ -4,7 +4,7 @@
  */
 import type { Call } from '../../calls/call.ts'
 import { isMessageId, type Message, type MessageId } from './json-rpc.ts'
-import { serverOf } from './manifests.ts'
+import { serverOf } from './caller-keys.ts'
 import type { McpRoute } from './settings.ts'
 
 export interface PendingRequests {
