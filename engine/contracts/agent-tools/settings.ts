@@ -18,8 +18,20 @@ const OF_ALL = 'default_config'
 /** Null: the setting is as if it were absent. `owner` is the tool. */
 export function plainSetting(name: string, value: unknown, owner: JsonRecord): unknown {
   if (value === undefined || value === null || value === false) return null
+  if (name === 'headers') return fieldNames(value)
   const plain = withoutToolsetDefaults(name, withSortedSets(value), owner)
   return DEFAULTS.get(name)?.some((fallback) => isEqual(fallback, plain)) === true ? null : plain
+}
+
+/** Credentials of the caller. They come and go, and choose nothing. */
+const CREDENTIALS = /^(?:proxy-)?authorization$|^(?:x-)?api-key$|^cookie$/
+
+/** The names of the fields that a server gets. Their values may be secrets. Null: there are none. */
+function fieldNames(headers: unknown): unknown {
+  if (!isRecord(headers)) return 'of another form'
+  const names = Object.keys(headers).map((name) => name.toLowerCase())
+  const chosen = names.filter((name) => !CREDENTIALS.test(name)).toSorted(byCodeUnit)
+  return chosen.length === 0 ? null : chosen
 }
 
 function withoutToolsetDefaults(name: string, value: unknown, owner: JsonRecord): unknown {

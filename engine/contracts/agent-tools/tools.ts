@@ -235,7 +235,6 @@ const IDENTITY: ReadonlySet<string> = new Set([
   'mcp_server_name',
   'server_description',
   'cache_control',
-  'headers',
   'authorization',
   'authorization_token',
 ])

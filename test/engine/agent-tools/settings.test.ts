@@ -21,6 +21,8 @@ suite('the same settings in other forms', () => {
     ['callers', claude(), claude({ allowed_callers: ['direct'] })],
     ['order of callers', claude({ allowed_callers: ['direct', 'a'] }), claude({ allowed_callers: ['a', 'direct'] })],
     ['approval', hosted({}), hosted({ require_approval: 'always' })],
+    ['secrets', hosted({ headers: { Authorization: 'a' } }), hosted({ headers: { 'x-api-key': 'b' } })],
+    ['values of headers', hosted({ headers: { 'X-Team': 'a' } }), hosted({ headers: { 'x-team': 'b' } })],
     ['order of tools', hosted({ allowed_tools: ['a', 'b'] }), hosted({ allowed_tools: ['b', 'a'] })],
     [
       'order of named tools',
@@ -58,6 +60,8 @@ suite('settings that decide about calls', () => {
     ['approval in Python', claude({ needs_approval: true }), claude()],
     ['confirmation at Bedrock', action({ requireConfirmation: 'ENABLED' }), action()],
     ['confirmation elsewhere', claude({ require_confirmation: true }), claude()],
+    ['a header for a server', hosted({}), hosted({ headers: { 'X-Team': 'a' } })],
+    ['another header', hosted({ headers: { 'X-Team': 'a' } }), hosted({ headers: { 'X-Admin': 'a' } })],
     ['approval of a server', hosted({}), hosted({ require_approval: 'never' })],
     ['arguments that are not checked', claude(), claude({ eager_input_streaming: true })],
   ]
