@@ -134,7 +134,15 @@ function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<str
   put('name', key === null ? partAt(located, parts.name) : located, name)
   const description = partAt(located, parts.description)
   put('description', description, description?.value)
-  putSchemas(located, form, put)
+  putSchemas(located, form, (member, part, schemaOf) => {
+    put(
+      member,
+      part,
+      schemaOf((plain, written) => {
+        if (part !== null) sources.set(`${origin}/${member}${plain}`, `${pointerOf(part.at)}${written}`)
+      }),
+    )
+  })
   const strict = partAt(located, parts.strict ?? [])
   put('strict', strict, strict?.value)
   const properties = value['inputSchema'] === undefined ? partAt(located, parts.arguments ?? []) : null
@@ -162,16 +170,25 @@ function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<str
   return { item: { ...located, value, name }, settings: toolSettings(located, form, value['inputSchema']), form }
 }
 
+/** @param put reads the schema, and learns of members that have another name in the document */
 function putSchemas(
   tool: Located,
   { parts, isGemini }: ToolForm,
-  put: (member: string, part: Located | null, held: unknown) => void,
+  put: (
+    member: string,
+    part: Located | null,
+    schemaOf: (renamed: (plain: string, written: string) => void) => unknown,
+  ) => void,
 ): void {
-  const input = partAt(tool, parts.inputSchema)
-  const schemaOf = (part: Located | null): unknown => (isGemini === true ? plainGeminiSchema(part?.value) : part?.value)
-  put('inputSchema', input, input === tool ? withoutDescription(input.value) : schemaOf(input))
-  const output = partAt(tool, parts.outputSchema ?? [])
-  put('outputSchema', output, schemaOf(output))
+  const [input, output] = [partAt(tool, parts.inputSchema), partAt(tool, parts.outputSchema ?? [])]
+  for (const [member, part] of [
+    ['inputSchema', input],
+    ['outputSchema', output],
+  ] as const)
+    put(member, part, (renamed) => {
+      if (isGemini === true) return plainGeminiSchema(part?.value, renamed)
+      return part === tool ? withoutDescription(part.value) : part?.value
+    })
 }
 
 /** A tool that is its own schema has its description once. */
