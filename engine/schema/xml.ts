@@ -171,7 +171,9 @@ function xmlFormOf(
   const { attribute, wrapped, nodeType } = xml ?? {}
   const isList = typesOf(schema.value).includes('array')
   const isWrapped = isList && (wrapped === true || nodeType === 'element')
-  const stated = textOrNull(nodeType) ?? (attribute === true ? 'attribute' : 'element')
+  // Readers get the characters of a CDATA section as those of a text (XML 1.0 §2.7).
+  const stated =
+    nodeType === 'cdata' ? 'text' : (textOrNull(nodeType) ?? (attribute === true ? 'attribute' : 'element'))
   const node = isList && !isWrapped ? null : stated
   // Texts and lists without an element have no name: what is stated is ignored.
   const isNamed = node === 'element' || node === 'attribute'
@@ -195,7 +197,6 @@ const NODES: Readonly<Record<string, string>> = lookupTable({
   element: 'an element',
   attribute: 'an attribute',
   text: 'a text node',
-  cdata: 'a CDATA section',
   none: 'no node of its own',
 })
 

@@ -16,6 +16,7 @@ const OTHER_FORM: readonly (readonly [what: string, base: Schema, head: Schema])
   ['a name of its own', TEXT, named('b')],
   ['an attribute', TEXT, { ...TEXT, xml: { attribute: true } }],
   ['text', TEXT, { ...TEXT, xml: { nodeType: 'text' } }],
+  ['a CDATA section', TEXT, { ...TEXT, xml: { nodeType: 'cdata' } }],
   ['a namespace', named('a'), { ...TEXT, xml: { name: 'a', namespace: 'https://example.com/ns' } }],
   ['a list in an element', list({}), list({ xml: { wrapped: true } })],
   ['a name of the items', list({}), list({}, named('item'))],
@@ -40,6 +41,12 @@ const SAME_FORM: readonly (readonly [what: string, base: Schema, head: Schema])[
   [
     'the name of a text node',
     { ...TEXT, xml: { nodeType: 'text' } },
+    { ...TEXT, xml: { nodeType: 'text', name: 'b' } },
+  ],
+  ['text in a CDATA section', { ...TEXT, xml: { nodeType: 'text' } }, { ...TEXT, xml: { nodeType: 'cdata' } }],
+  [
+    'the name of text in a CDATA section',
+    { ...TEXT, xml: { nodeType: 'cdata', name: 'a' } },
     { ...TEXT, xml: { nodeType: 'text', name: 'b' } },
   ],
   [
