@@ -24,6 +24,8 @@ const INSTRUCTING_WORDS = words(
     'update create insert replace move rename execute run eval evaluate launch stop terminate install uninstall deploy send ' +
     'email post publish upload download forward share transfer transmit expose leak submit merge commit invite pay buy ' +
     'purchase sell refund withdraw deposit cancel approve reject deny authorize grant revoke enable disable lock unlock ' +
+    'none neither nor nothing nobody nowhere hardly barely scarcely rarely almost forbid forbidden ban banned prohibit refuse ' +
+    'exclude safe unsafe hidden zero two three four five six seven eight nine ten dozen hundred thousand million twice half ' +
     'block unblock encrypt decrypt invoke bypass skip trust disclose reveal impersonate admin sudo root ' +
     'secret password token credential key keys private internal external http https url prefer recommended deprecated avoid',
 )
@@ -62,11 +64,18 @@ export function compareWording(before: string, after: string): WordingChange {
 }
 
 function isRewording(touched: readonly string[], base: readonly string[], head: readonly string[]): boolean {
-  if (touched.some(isInstructing)) return false
+  if (touched.some(isInstructing) || isNegated(new Set(touched))) return false
   const content = touched.filter((word) => !SILENT_WORDS.has(word) && !SILENT_WORDS.has(stem(word))).length
   if (base.length === 0) return head.length <= SHORT_TEXT
   if (head.length === 0) return false
   return content === 0 || (content <= FEW_WORDS && content <= SMALL_SHARE * Math.max(base.length, head.length))
+}
+
+/** “signed” and “unsigned” are different words, not two forms of one. */
+const NEGATING = ['un', 'non', 'dis', 'in', 'im', 'ir', 'il']
+
+function isNegated(touched: ReadonlySet<string>): boolean {
+  return [...touched].some((word) => NEGATING.some((prefix) => touched.has(prefix + word)))
 }
 
 function isInstructing(word: string): boolean {

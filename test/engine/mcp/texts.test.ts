@@ -54,6 +54,21 @@ suite('wording', () => {
       assert.equal(compareWording(longText(word), longText('lists')).kind, 'changed')
     })
 
+  const NEGATED: readonly (readonly [string, string])[] = [
+    ['lists', 'lists none of'],
+    ['lists', 'hardly lists'],
+    ['lists', 'lists neither of'],
+    ['lists signed', 'lists unsigned'],
+    ['lists complete', 'lists incomplete'],
+    ['lists allowed', 'lists forbidden'],
+    ['lists two of', 'lists ten of'],
+  ]
+  for (const [before, after] of NEGATED)
+    test(`a long text that ${before} is another one than one that ${after}`, () => {
+      assert.equal(compareWording(longText(before), longText(after)).kind, 'changed')
+      assert.equal(compareWording(longText(after), longText(before)).kind, 'changed')
+    })
+
   test('the difference shows what went and what came, in context', () => {
     const wording = compareWording('Reads one file of the project folder', 'Reads any file of the project folder')
     assert.deepEqual(wording, { kind: 'changed', difference: 'Reads [-one-] {+any+} file of the …' })
