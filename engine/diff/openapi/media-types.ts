@@ -87,7 +87,9 @@ function isSameEssence(a: Name, b: Name): boolean {
 
 /** A range contains its members. A parameter makes a type more specific. */
 function isTypeWithin(part: Name, whole: Name): boolean {
-  if (whole.charset !== null && (part.charset ?? UTF_8) !== whole.charset) return false
+  // JSON in another encoding is no JSON that others take (RFC 8259 §8.1).
+  const charset = whole.charset ?? (isJson(whole) ? UTF_8 : null)
+  if (charset !== null && (part.charset ?? UTF_8) !== charset) return false
   const stated = significantParameters(part)
   if (!significantParameters(whole).every((parameter) => stated.includes(parameter))) return false
   if (whole.type === '*') return true

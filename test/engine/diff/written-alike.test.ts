@@ -27,6 +27,7 @@ const named = (name: string, members: Json = {}): Json =>
   path(`/x/{${name}}`, { parameters: [{ name, in: 'path', required: true, schema: TEXT, ...members }] })
 const query = (mediaType: string): Json =>
   operation({ parameters: [{ name: 'q', in: 'query', content: { [mediaType]: { schema: TEXT } } }] })
+const taking = (mediaType: string): Json => operation({ requestBody: { content: { [mediaType]: { schema: TEXT } } } })
 const callback = (expression: string): Json =>
   operation({ callbacks: { c: { [expression]: { post: { responses: DONE } } } } })
 const link = (call: Json): Json =>
@@ -87,6 +88,12 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['a type that is based on JSON', query('application/json'), query('application/vnd.a+json'), 'none'],
     ['another encoding', query('application/json'), query('application/json; charset=utf-16'), 'breaking'],
     ['another syntax', query('application/json'), query('application/xml'), 'breaking'],
+  ],
+  'encodings of a JSON body': [
+    ['UTF-8', taking('application/json'), taking('application/json; charset=UTF-8'), 'none'],
+    ['ASCII, which is a part of it', taking('application/json'), taking('application/json; charset=us-ascii'), 'none'],
+    ['another one', taking('application/json'), taking('application/json; charset=utf-16'), 'breaking'],
+    ['another one of a type that is based on JSON', taking('a/b+json'), taking('a/b+json; charset=utf-16'), 'breaking'],
   ],
   'names of a path parameter': [
     ['in the default style', named('a'), named('b'), 'none'],
