@@ -127,7 +127,9 @@ export function readPathItem(contract: OpenApiContract, path: string, located: L
 
 /** Whether a part is in a section of components that the version does not have: tools do not read what is in there. */
 function isUnknownComponent(contract: OpenApiContract, { at, document }: Located): boolean {
-  const section = /\/components\/([^/]+)\/[^/]+$/.exec(pointerOf(at, document))?.[1]
+  // Any place of another file may hold a part.
+  if (document !== contract.root.document) return false
+  const section = /^\/components\/([^/]+)\/[^/]+$/.exec(pointerOf(at))?.[1]
   return section !== undefined && !hasMember(contract, 'components', section)
 }
 

@@ -10,22 +10,20 @@ export function securitySchemesOf(contract: OpenApiContract): readonly (readonly
   if (isSwagger) return membersAt(root, 'securityDefinitions')
   const components = memberOf(root, 'components')
   const schemes = components === null ? [] : membersAt(components, 'securitySchemes')
-  return isStrict === true ? schemes.flatMap((scheme) => knownScheme(contract, scheme)) : schemes
+  return isStrict === true ? schemes.map(([name, scheme]) => [name, knownScheme(contract, scheme)] as const) : schemes
 }
 
-/** A scheme as the version of its contract has it; none if the version does not know its type. */
-function knownScheme(
-  contract: OpenApiContract,
-  [name, located]: readonly [string, Located],
-): readonly (readonly [string, Located])[] {
+/** A scheme as the version of its contract has it: without a type that the version does not know. */
+function knownScheme(contract: OpenApiContract, located: Located): Located {
   const found = objectAt(contract.documents, located)
-  if (found === null) return [[name, located]]
-  const { type } = found.value
-  if (typeof type === 'string' && !hasMember(contract, 'type of a security scheme', type)) return []
+  if (found === null) return located
   const scheme = withKnownMembers(contract, 'security scheme', found)
+  const { type, ...rest } = scheme.value
+  if (typeof type === 'string' && !hasMember(contract, 'type of a security scheme', type))
+    return { ...scheme, value: rest }
   const flows = memberOf(scheme, 'flows')
-  if (flows === null) return [[name, scheme]]
-  return [[name, { ...scheme, value: { ...scheme.value, flows: withKnownMembers(contract, 'flows', flows).value } }]]
+  if (flows === null) return scheme
+  return { ...scheme, value: { ...scheme.value, flows: withKnownMembers(contract, 'flows', flows).value } }
 }
 
 /**

@@ -124,8 +124,7 @@ const SINCE_31: readonly Row[] = [
     'info',
     'breaking',
   ],
-  // What an unknown scheme requires is unknown, so it takes nothing away where it becomes known.
-  ['certificates of clients', secured({ type: 'mutualTLS' }, { s: [] }), 'info', 'breaking'],
+  ['certificates of clients', secured({ type: 'mutualTLS' }, { s: [] }), 'breaking', 'breaking'],
 ]
 
 const SINCE_30: readonly Row[] = [
@@ -192,6 +191,15 @@ test('contracts of one version keep what it does not have, as many readers do', 
     assert.equal(worstOf('openapi', written(before, kept), written(after, kept)), 'none')
     assert.equal(worstOf('openapi', written(before, kept), written(after, gone)), 'breaking')
   }
+})
+
+test('a part at a place of its own is read in every version', () => {
+  const rest = item(
+    { $ref: '#/x-parts/components/pathItems/P' },
+    { 'x-parts': { components: { pathItems: { P: { put: { responses: DONE } } } } } },
+  )
+  const [before, after] = [written('3.0.3', rest), written('3.1.0', rest)]
+  assert.deepEqual([worstOf('openapi', before, after), worstOf('openapi', after, before)], ['none', 'none'])
 })
 
 test('a finding says that the move did it, and another one does not', () => {
