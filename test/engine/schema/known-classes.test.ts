@@ -49,3 +49,19 @@ checkElements(
   ]),
   shared,
 )
+
+/** Draft 6 and earlier drafts do not have the keyword, so the row is of OpenAPI only. */
+checkElements(
+  'what is said of the content of a text',
+  'openapi',
+  [
+    [
+      'a media type of what may be a text',
+      { type: ['string', 'integer'], contentMediaType: 'image/png' },
+      { type: ['string', 'integer'] },
+      'breaking',
+      'breaking',
+    ],
+  ],
+  shared,
+)

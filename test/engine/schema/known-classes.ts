@@ -53,13 +53,6 @@ export const CLASSES: readonly ClassRow[] = [
     ['none', 'none'],
   ],
   [
-    'a media type of what may be a text',
-    { type: ['string', 'integer'], contentMediaType: 'image/png' },
-    { type: ['string', 'integer'] },
-    ['breaking', 'breaking'],
-    ['breaking', 'breaking'],
-  ],
-  [
     'null beside a type, and null beside a reference',
     { type: ['string', 'null'], format: 'email' },
     { oneOf: [NULL, ref('Name')] },
