@@ -8,7 +8,7 @@ import type { ApiOperation, OpenApiContract, PathItem } from '../../contracts/op
 import type { Sides } from '../sides.ts'
 
 /** What the members of an object are: keywords, names, media types, or those of one media type. */
-type Role = 'keywords' | 'names' | 'media-types' | 'media-type'
+type MemberRole = 'keywords' | 'names' | 'media-types' | 'media-type'
 
 /** Members that hold parts by name: their names are no keywords. */
 const NAMED: ReadonlySet<string> = new Set([
@@ -48,9 +48,9 @@ const APART: ReadonlySet<string> = new Set([
 ])
 
 /** A target of references: whether it is touched, and the targets that refer to it. */
-interface Target {
+interface ReferredPart {
   isTouched: boolean
-  readonly holders: Target[]
+  readonly holders: ReferredPart[]
 }
 
 /** Operations of the head that mean on both sides the same. */
@@ -59,8 +59,8 @@ export function untouchedOperations(
   kept: readonly (readonly [base: PathItem, head: PathItem])[],
 ): ReadonlySet<ApiOperation> {
   if (!isSameAround(base, head)) return new Set()
-  const targets = new Targets(base, head)
-  const seen: (readonly [operation: ApiOperation, references: readonly Target[]])[] = []
+  const targets = new ReferredParts(base, head)
+  const seen: (readonly [operation: ApiOperation, references: readonly ReferredPart[]])[] = []
   for (const [before, after] of kept) {
     const ofItem = before.path === after.path ? targets.referredBy(sharedParts(before), sharedParts(after)) : null
     if (ofItem === null) continue
@@ -73,7 +73,7 @@ export function untouchedOperations(
   return new Set(seen.flatMap(([operation, references]) => (references.some(isTouched) ? [] : [operation])))
 }
 
-function isTouched(target: Target): boolean {
+function isTouched(target: ReferredPart): boolean {
   return target.isTouched
 }
 
@@ -97,10 +97,10 @@ function surroundingsOf({ root }: OpenApiContract): JsonRecord {
 }
 
 /** The targets of the references of two documents, compared by what is written in them. */
-class Targets {
+class ReferredParts {
   readonly #base: OpenApiContract
   readonly #head: OpenApiContract
-  readonly #targets = new Map<string, Target>()
+  readonly #targets = new Map<string, ReferredPart>()
   readonly #unread: string[] = []
 
   constructor(base: OpenApiContract, head: OpenApiContract) {
@@ -109,7 +109,7 @@ class Targets {
   }
 
   /** What two equal parts refer to; null where they differ, or are not seen to be equal. */
-  referredBy(before: unknown, after: unknown): readonly Target[] | null {
+  referredBy(before: unknown, after: unknown): readonly ReferredPart[] | null {
     const references = new Set<string>()
     if (!isSame(before, after, 'keywords', references)) return null
     return [...references].map((reference) => this.#target(reference))
@@ -128,7 +128,7 @@ class Targets {
       }
   }
 
-  #target(reference: string): Target {
+  #target(reference: string): ReferredPart {
     let target = this.#targets.get(reference)
     if (target === undefined) {
       target = { isTouched: false, holders: [] }
@@ -152,7 +152,7 @@ function targetIn({ documents }: OpenApiContract, reference: string): Located | 
 }
 
 /** @param references collects what the parts refer to; the answer is the same whatever these are */
-function isSame(before: unknown, after: unknown, role: Role, references: Set<string>): boolean {
+function isSame(before: unknown, after: unknown, role: MemberRole, references: Set<string>): boolean {
   if (Array.isArray(before)) {
     if (!Array.isArray(after) || before.length !== after.length) return false
     for (let index = 0; index < before.length; index += 1)
@@ -170,11 +170,17 @@ function isSame(before: unknown, after: unknown, role: Role, references: Set<str
   return names === 0
 }
 
-function isExample(name: string, role: Role): boolean {
+function isExample(name: string, role: MemberRole): boolean {
   return role === 'media-type' && (name === 'example' || name === 'examples')
 }
 
-function isSameMember(name: string, before: unknown, after: unknown, role: Role, references: Set<string>): boolean {
+function isSameMember(
+  name: string,
+  before: unknown,
+  after: unknown,
+  role: MemberRole,
+  references: Set<string>,
+): boolean {
   if (role === 'names') return isSame(before, after, 'keywords', references)
   if (role === 'media-types') return isSame(before, after, 'media-type', references)
   if (DEPENDENT.has(name)) return false
