@@ -51,6 +51,11 @@ const PARTS = partTable({
   rule: { rule: needed(TEXT), reason: TEXT, fieldPath: TEXT, optionalOldSelf: FLAG },
   other: {},
   schema: {
+    // The API server refuses the other forms of these keywords.
+    type: TEXT,
+    items: one('schema'),
+    exclusiveMaximum: FLAG,
+    exclusiveMinimum: FLAG,
     'x-kubernetes-preserve-unknown-fields': FLAG,
     'x-kubernetes-embedded-resource': FLAG,
     'x-kubernetes-int-or-string': FLAG,
