@@ -28,11 +28,12 @@ const ROWS: readonly (readonly [what: string, taken: Json, refused: Json])[] = [
   ['an exclusive minimum', { type: 'integer', minimum: 1 }, { type: 'integer', exclusiveMinimum: 0 }],
 ]
 
+const rules = (before: Json, after: Json): readonly string[] =>
+  alarmsOf('k8s_crd', resource(before), resource(after)).map(({ rule }) => rule)
+
 suite('a form of a keyword that the API server refuses', () => {
   for (const [what, taken, refused] of ROWS)
     test(what, () => {
-      const rules = (before: Json, after: Json): readonly string[] =>
-        alarmsOf('k8s_crd', resource(before), resource(after)).map(({ rule }) => rule)
       assert.ok(rules(taken, refused).includes('crd-part-malformed'))
       assert.ok(rules(refused, taken).includes('crd-part-malformed'))
       assert.deepEqual(rules(refused, refused), [])
