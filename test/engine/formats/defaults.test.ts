@@ -163,9 +163,9 @@ function application({ operation, channel, message, server, root }: Parts): Json
   }
 }
 
-/** An API server keeps the members of a map, and removes those that an object does not name. */
+/** An API server keeps the members of a map, removes those that an object does not name, and takes no list of types. */
 const isDefaultIn = (type: ArtifactType, stated: Json): boolean =>
-  type !== 'k8s_crd' || stated.additionalProperties === undefined
+  type !== 'k8s_crd' || (stated.additionalProperties === undefined && !Array.isArray(stated.type))
 
 for (const [type, wrap] of SURFACES) {
   checkRows(
