@@ -58,11 +58,13 @@ export function untouchedOperations(
   { base, head }: Sides<OpenApiContract>,
   kept: readonly (readonly [base: PathItem, head: PathItem])[],
 ): ReadonlySet<ApiOperation> {
-  if (!isSameAround(base, head)) return new Set()
   const targets = new ReferredParts(base, head)
+  const around = isReadAlike(base, head) ? targets.referredBy(surroundingsOf(base), surroundingsOf(head)) : null
+  if (around === null) return new Set()
   const seen: (readonly [operation: ApiOperation, references: readonly ReferredPart[]])[] = []
   for (const [before, after] of kept) {
-    const ofItem = before.path === after.path ? targets.referredBy(sharedParts(before), sharedParts(after)) : null
+    const isComparable = before.path === after.path && isInContract(before) && isInContract(after)
+    const ofItem = isComparable ? targets.referredBy(sharedParts(before), sharedParts(after)) : null
     if (ofItem === null) continue
     for (const [method, operation] of after.operations) {
       const own = targets.referredBy(before.operations.get(method)?.value, operation.value)
@@ -70,6 +72,7 @@ export function untouchedOperations(
     }
   }
   targets.spread()
+  if (around.some(isTouched)) return new Set()
   return new Set(seen.flatMap(([operation, references]) => (references.some(isTouched) ? [] : [operation])))
 }
 
@@ -77,18 +80,25 @@ function isTouched(target: ReferredPart): boolean {
   return target.isTouched
 }
 
+/** Whether its parts are in the contract itself, where its references start. */
+function isInContract({ located, serversOwner, parameters, operations }: PathItem): boolean {
+  return [{ located }, { located: serversOwner }, ...parameters, ...operations.values()].every(
+    ({ located: { document } }) => document === '',
+  )
+}
+
 /** What the operations of a path item inherit from it. */
 function sharedParts({ parameters, serversOwner }: PathItem): unknown {
   return { servers: memberOf(serversOwner, 'servers')?.value ?? null, parameters: parameters.map(({ value }) => value) }
 }
 
-/** Whether all that operations depend on without a reference is the same. Schemas with addresses are looked up by them. */
-function isSameAround(base: OpenApiContract, head: OpenApiContract): boolean {
+/** Whether both are read by one version, and by no addresses that schemas state. */
+function isReadAlike(base: OpenApiContract, head: OpenApiContract): boolean {
   if (base.version !== head.version || base.documents.dialect !== head.documents.dialect) return false
-  if (base.documents.baseOf !== undefined || head.documents.baseOf !== undefined) return false
-  return isEqual(surroundingsOf(base), surroundingsOf(head))
+  return base.documents.baseOf === undefined && head.documents.baseOf === undefined
 }
 
+/** What operations depend on without a reference. */
 function surroundingsOf({ root }: OpenApiContract): JsonRecord {
   const members = recordOf(root.value)
   const schemes = recordOf(members['components'])['securitySchemes']

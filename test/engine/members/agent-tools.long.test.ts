@@ -88,7 +88,6 @@ declaration: name description parameters response behavior
   },
   silent: {
     'tool.cache_control': 'Providers cache what they read. The tool stays the same.',
-    'tool.headers': 'They hold credentials of the caller, which are not stored.',
     'tool.metadata': 'It is for traces. Models do not get it.',
     'tool.tags': 'They are for traces. Models do not get them.',
   },
