@@ -114,7 +114,8 @@ const START = Date.now() + HOUR
 
 function folder(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-clock-'))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  // The gateway that still runs may write its lock files again meanwhile.
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }))
   return directory
 }
 
