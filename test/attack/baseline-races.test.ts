@@ -22,7 +22,7 @@ const OFFERED: OfferedContract = { type: 'mcp_manifest', content: LATER, digest:
 /** Baselines of a route whose earlier source answers only when the test says so. */
 async function scene(t: TestContext) {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-baselines-'))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
   const waiting: ServerResponse[] = []
   const sources = await startHttpUpstream(({ url }, response) => {
     if (url === '/later') response.end(LATER)

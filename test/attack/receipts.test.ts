@@ -44,7 +44,7 @@ test('a single-use receipt that is presented to every listener concurrently is u
 /** A gateway whose data outlives it. */
 async function lasting(t: TestContext, route: object) {
   const dataDir = mkdtempSync(join(tmpdir(), 'preflight-lasting-'))
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  t.after(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 9 }))
   const value = { listen: FREE_PORTS, data_dir: dataDir, routes: [route], break_glass: { maximum: 60 } }
   return () =>
     startGateway(

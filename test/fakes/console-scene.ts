@@ -117,7 +117,7 @@ export interface ConsoleScene {
 
 export async function startConsoleScene(t: TestContext, config: object = {}): Promise<ConsoleScene> {
   const folder = mkdtempSync(join(tmpdir(), 'preflight-console-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }))
   const files = {
     pack: join(folder, 'pack.yaml'),
     baseline: join(folder, 'orders.json'),

@@ -39,7 +39,7 @@ async function decisionTime(gateway: Gateway): Promise<number | null> {
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'preflight-unread-time-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }))
   return folder
 }
 

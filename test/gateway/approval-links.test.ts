@@ -42,7 +42,7 @@ const KEPT: readonly Kept[] = [
     missing: () => false,
     settings(t) {
       const directory = mkdtempSync(join(tmpdir(), 'preflight-links-'))
-      t.after(() => rmSync(directory, { recursive: true, force: true }))
+      t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
       return Promise.resolve({ data_dir: directory })
     },
   },
@@ -53,7 +53,7 @@ const KEPT: readonly Kept[] = [
       const server = await startPostgres()
       const directory = mkdtempSync(join(tmpdir(), 'preflight-links-'))
       t.after(() => server.stop())
-      t.after(() => rmSync(directory, { recursive: true, force: true }))
+      t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
       return { data_dir: directory, store: { url: await server.database() } }
     },
   },

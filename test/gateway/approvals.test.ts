@@ -329,7 +329,7 @@ const OPENING: ApprovalOpening = {
 
 test('the command line lists, grants and denies where the data lies', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'preflight-approvals-'))
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  t.after(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 9 }))
   const store = await openSqliteStore({ file: join(dataDir, 'ledger.db'), calls: 'durable', flushMilliseconds: 5 })
   await store.approvals.open(OPENING)
   await store.approvals.open({ ...OPENING, approvalId: 'apr_2', key: 'sha256:l' })

@@ -37,7 +37,7 @@ async function startDesk(t: TestContext, browser: Browser, session = 3600): Prom
   const scene = await startConsoleScene(t, { public_url: publicUrl, console: { providers: [provider] } })
   server.allow(`${scene.url}/console/sign-in/corp/callback`)
   const folder = mkdtempSync(join(tmpdir(), 'preflight-login-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }))
   const home = join(folder, 'home')
   const environment = { PREFLIGHT_HOME: home, PREFLIGHT_URL: scene.url }
   return {

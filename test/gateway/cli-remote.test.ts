@@ -189,7 +189,7 @@ test('another server, an older gateway and a redirect are reported as what they 
 test('the key comes from a file, which must not be open to every user', async (t) => {
   const { scene } = await startRemote(t)
   const folder = mkdtempSync(join(tmpdir(), 'preflight-key-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }))
   const file = join(folder, 'key')
   writeFileSync(file, `${scene.admin}\n`, { mode: 0o600 })
   const argv = ['approvals', 'list', '--url', scene.url, '--key-file', file]
@@ -296,7 +296,7 @@ test('a policy is simulated and replayed by the running gateway', async (t) => {
   const { scene, over, here } = await startRemote(t)
   await scene.ask(PLACE)
   const folder = mkdtempSync(join(tmpdir(), 'preflight-pack-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }))
   const [before, after] = [join(folder, 'before.json'), join(folder, 'after.json')]
   writeFileSync(before, ORDERS)
   writeFileSync(after, ORDERS_BROKEN)

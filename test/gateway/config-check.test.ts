@@ -16,7 +16,7 @@ const PROGRAM = join(import.meta.dirname, '../../gateway/preflight.js')
 
 function scratch(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-config-check-'))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
   return directory
 }
 

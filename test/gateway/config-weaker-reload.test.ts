@@ -291,7 +291,7 @@ suite('a pack of one’s own', () => {
 
 function folder(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-weakening-'))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
   return directory
 }
 

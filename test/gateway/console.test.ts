@@ -188,7 +188,7 @@ const NAUGHTY = [
 test('texts of contracts, policies, keys, calls and comments stay text on every page', async (t) => {
   const nasty = NAUGHTY.join(' ')
   const folder = mkdtempSync(join(tmpdir(), 'preflight-naughty-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }))
   const policy = join(folder, 'pack.yaml')
   writeFileSync(policy, packWith(nasty))
   const scene = await startConsoleScene(t, { policy })

@@ -23,7 +23,7 @@ import { at } from '../json.ts'
 
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'preflight-consumers-'))
-  t.after(() => rmSync(path, { recursive: true, force: true }))
+  t.after(() => rmSync(path, { recursive: true, force: true, maxRetries: 9 }))
   return path
 }
 

@@ -42,7 +42,7 @@ async function scene(
 for (const kind of ['loopback', 'a unix socket'] as const) {
   test(`a receipt signed over ${kind} verifies, and no private key is on the disk`, async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'preflight-signer-'))
-    t.after(() => rmSync(directory, { recursive: true, force: true }))
+    t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
     const signer = await startSigner(kind === 'loopback' ? undefined : join(directory, 's'))
     const { gateway, authorize } = await scene(t, signer, { header: 'X-Signer-Token: abc' })
     const { status, body } = await authorize()
@@ -92,7 +92,7 @@ for (const [what, misbehaviour] of MISBEHAVIOURS) {
 
 test('receipts of the key before verify on, and it signs no more when the gateway goes back to a key file', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-signer-'))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
   const own = await openKeyRing(directory, () => 1_000)
   const { keyId } = own.signer()
   const standby = own.published().keys[1]?.kid

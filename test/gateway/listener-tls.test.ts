@@ -23,7 +23,7 @@ interface Files {
 
 function scratch(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-listener-tls-'))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
   return directory
 }
 

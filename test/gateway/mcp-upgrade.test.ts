@@ -50,7 +50,7 @@ async function startAddress(t: TestContext, first: string): Promise<{ readonly u
 for (const way of ['api', 'command line'] as const) {
   test(`an upgrade that breaks a tool is announced once, refused with the way to accept it, and accepted by ${way} without touching a file`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'preflight-upgrade-'))
-    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }))
     const before = await startStdioServer(t, 'server-filesystem-before/dist/index.js', [folder])
     const after = await startStdioServer(t, '@modelcontextprotocol/server-filesystem/dist/index.js', [folder])
     const place = await startAddress(t, before)

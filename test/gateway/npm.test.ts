@@ -120,7 +120,7 @@ test('an older line that is published again is compared with its own line, and a
 
 test('what breaks goes out with a major version only, where the policy minds the version and nothing else', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'preflight-npm-policy-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }))
   const policy = join(folder, 'pack.yaml')
   const rules = [{ id: 'told', when: "finding.level == 'breaking'", then: 'WARN' }]
   const head = { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'versions' } }
@@ -232,7 +232,7 @@ interface Npm {
 /** @param registry address in npm's configuration @param settings further lines of its configuration */
 function npmClient(t: TestContext, registry: string, token: string, settings: readonly string[] = []): Npm {
   const home = mkdtempSync(join(tmpdir(), 'preflight-npm-'))
-  t.after(() => rmSync(home, { recursive: true, force: true }))
+  t.after(() => rmSync(home, { recursive: true, force: true, maxRetries: 9 }))
   const userconfig = join(home, 'npmrc')
   const { host } = new URL(registry)
   writeFileSync(

@@ -36,7 +36,7 @@ const DAY = 86_400_000
 
 function folder(t: TestContext): string {
   const made = mkdtempSync(join(tmpdir(), 'preflight-alerts-'))
-  t.after(() => rmSync(made, { recursive: true, force: true }))
+  t.after(() => rmSync(made, { recursive: true, force: true, maxRetries: 9 }))
   return made
 }
 

@@ -28,7 +28,7 @@ interface Scene {
 
 function scene(t: TestContext): Scene {
   const dataDir = mkdtempSync(join(tmpdir(), 'preflight-ca-'))
-  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  t.after(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 9 }))
   const clock = { now: Date.now() }
   return { dataDir, clock, authorities: createAuthorities({ dataDir, ca: undefined, now: () => clock.now }) }
 }

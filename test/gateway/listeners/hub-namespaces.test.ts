@@ -103,7 +103,7 @@ test(
     route(pod, 'route', 'add', 'default', 'via', '10.97.1.1')
     resolve(pod, `127.0.0.1 localhost\n10.97.1.1 ${HOST}\n`, '10.97.1.1')
     const directory = mkdtempSync(join(tmpdir(), 'preflight-hub-namespaces-'))
-    t.after(() => rmSync(directory, { recursive: true, force: true }))
+    t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
     chmodSync(directory, 0o755)
     const cluster = await startHubCluster()
     t.after(() => cluster.close())

@@ -41,7 +41,7 @@ async function place(t: TestContext): Promise<Place | null> {
   for (const program of ['ip', 'iptables', 'ip6tables', 'setpriv', 'curl'])
     if (!hasProgram(t, program, '-V')) return null
   const directory = mkdtempSync(join(tmpdir(), 'preflight-namespaces-'))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 9 }))
   chmodSync(directory, 0o755)
   return { directory, authority: await testAuthority() }
 }
