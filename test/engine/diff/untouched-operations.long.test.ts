@@ -143,18 +143,28 @@ test('operations that are written the same, with all that they refer to, are unt
   for (const [what, edit, left] of TOUCHED) assert.deepEqual(untouchedIn(edit), left, what)
 })
 
+const leafUpTo = (maximum: number): unknown => ({ Leaf: { type: 'integer', maximum } })
+
+const secured = (scheme: string): unknown => ({
+  ...BASE,
+  components: {
+    ...BASE.components,
+    securitySchemes: { key: { $ref: '#/components/x-schemes/key' } },
+    'x-schemes': { key: { type: 'http', scheme } },
+  },
+})
+
 test('an operation in another file depends on the parts of that file', () => {
-  const schema = (maximum: number): unknown => ({ Leaf: { type: 'integer', maximum } })
   const contract = {
     openapi: '3.0.3',
     info: { title: 't', version: '1' },
     paths: { '/a': { $ref: './a.json#/item' } },
-    components: { schemas: schema(1) },
+    components: { schemas: leafUpTo(1) },
   }
   const body = { content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Leaf' } } } }
   const file = (maximum: number): unknown => ({
     item: { post: { requestBody: body, responses: { 200: { description: 'd' } } } },
-    components: { schemas: schema(maximum) },
+    components: { schemas: leafUpTo(maximum) },
   })
   const found = foundBetween('openapi', contract, contract, {
     files: { 'a.json': { before: file(9), after: file(5) } },
@@ -163,14 +173,6 @@ test('an operation in another file depends on the parts of that file', () => {
 })
 
 test('a scheme behind a reference counts', () => {
-  const secured = (scheme: string): unknown => ({
-    ...BASE,
-    components: {
-      ...BASE.components,
-      securitySchemes: { key: { $ref: '#/components/x-schemes/key' } },
-      'x-schemes': { key: { type: 'http', scheme } },
-    },
-  })
   const found = foundBetween('openapi', secured('basic'), secured('bearer'))
   assert.ok(found?.some((one) => one.startsWith('breaking')))
 })
