@@ -219,7 +219,6 @@ export class SchemaNodes {
   readonly #reading: SchemaReading
   readonly #nodes = new Map<JsonRecord, SchemaNode>()
   readonly #negations = new Map<number, SchemaNode>()
-  readonly #ownUnused = new WeakMap<JsonRecord, ReadonlySet<string>>()
   readonly #unusedNames = new WeakMap<JsonRecord, ReadonlySet<string>>()
   /** Parts without some of the names that they require, by the names that are left. */
   readonly #parts = new WeakMap<JsonRecord, Map<string, JsonRecord>>()
@@ -398,19 +397,12 @@ export class SchemaNodes {
     const names = new Set(
       this.#list(owner, 'allOf').flatMap((item) => {
         const part = resolveSchema(item, this.source)
-        return [...this.#unusedOf(part), ...this.#unusedInParts(part, depth + 1)]
+        const own = part.value.properties === undefined ? NO_NAMES : unusedIn(this.#named(part, 'properties'))
+        return [...own, ...this.#unusedInParts(part, depth + 1)]
       }),
     )
     this.#unusedNames.set(owner.value, names)
     return names
-  }
-
-  /** The same of the properties that a schema describes itself. Many schemas may have it as a part. */
-  #unusedOf(schema: ResolvedSchema): ReadonlySet<string> {
-    if (schema.value.properties === undefined) return NO_NAMES
-    const known = this.#ownUnused.get(schema.value) ?? unusedIn(this.#named(schema, 'properties'))
-    this.#ownUnused.set(schema.value, known)
-    return known
   }
 
   /** The node of a part by `allOf`, without the names that it requires only, and that another part describes as not sent. */
@@ -501,7 +493,8 @@ export class SchemaNodes {
   /** Names that a schema or its parts by `allOf` describe as not sent. */
   #unusedWithin(owner: ResolvedSchema): ReadonlySet<string> {
     if (this.usage === 'shared') return NO_NAMES
-    const [own, ofParts] = [this.#unusedOf(owner), this.#unusedInParts(owner)]
+    const own = owner.value.properties === undefined ? NO_NAMES : unusedIn(this.#named(owner, 'properties'))
+    const ofParts = this.#unusedInParts(owner)
     return own.size === 0 ? ofParts : new Set([...own, ...ofParts])
   }
 
