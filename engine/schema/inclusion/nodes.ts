@@ -207,9 +207,6 @@ interface SchemaReading {
   readonly isAnyLanguage: boolean
 }
 
-/** Deeper parts of `allOf` are not looked at. */
-const MAX_PARTS = 16
-
 /** Makes the nodes of one side of a proof, one for each schema object. */
 export class SchemaNodes {
   readonly side: ProofSide
@@ -219,9 +216,6 @@ export class SchemaNodes {
   readonly #reading: SchemaReading
   readonly #nodes = new Map<JsonRecord, SchemaNode>()
   readonly #negations = new Map<number, SchemaNode>()
-  readonly #unusedNames = new WeakMap<JsonRecord, ReadonlySet<string>>()
-  /** Parts without some of the names that they require, by the names that are left. */
-  readonly #parts = new WeakMap<JsonRecord, Map<string, JsonRecord>>()
   readonly anything: SchemaNode
   readonly nothing: SchemaNode
   /** The nodes around a `not`; null for those that are in none. */
@@ -365,7 +359,6 @@ export class SchemaNodes {
     const patterns = value.patternProperties === undefined ? [] : this.#named(owner, 'patternProperties')
     const others = this.#allowance(owner, 'additionalProperties')
     const unused = unusedIn(properties)
-    const ofParts = this.#unusedInParts(owner)
     const isShaped = properties.length > 0 || patterns.length > 0 || others !== null
     if (isShaped) {
       // What is not sent is absent from what is given. Who takes it does not describe it.
@@ -380,46 +373,10 @@ export class SchemaNodes {
     for (const name of [...new Set(textsOf(value.required))].sort()) {
       // An empty name that names no property is a slip of a generator.
       const isMeant = name !== '' || properties.some(([described]) => described === name)
-      const isUnsent = unused.has(name) || (ofParts.has(name) && !properties.some(([described]) => described === name))
-      if (isMeant && !isUnsent && !this.#isFilledIn(value, name)) into.push({ kind: 'required', name })
+      if (isMeant && !unused.has(name) && !this.#isFilledIn(value, name)) into.push({ kind: 'required', name })
     }
     if (value.propertyNames !== undefined) into.push({ kind: 'names', node: this.#child(owner, 'propertyNames') })
     this.#readDependencies(owner, into)
-  }
-
-  /** Names that a part by `allOf` describes as not sent: what another part requires of them is not meant for this direction. */
-  #unusedInParts(owner: ResolvedSchema, depth = 0): ReadonlySet<string> {
-    if (this.usage === 'shared' || owner.value.allOf === undefined || depth > MAX_PARTS) return NO_NAMES
-    const known = this.#unusedNames.get(owner.value)
-    if (known !== undefined) return known
-    // A part that leads to its whole adds nothing.
-    this.#unusedNames.set(owner.value, NO_NAMES)
-    const names = new Set(
-      this.#list(owner, 'allOf').flatMap((item) => {
-        const part = resolveSchema(item, this.source)
-        const own = part.value.properties === undefined ? NO_NAMES : unusedIn(this.#named(part, 'properties'))
-        return [...own, ...this.#unusedInParts(part, depth + 1)]
-      }),
-    )
-    this.#unusedNames.set(owner.value, names)
-    return names
-  }
-
-  /** The node of a part by `allOf`, without the names that it requires only, and that another part describes as not sent. */
-  #partAt(item: Located, unused: ReadonlySet<string>): SchemaNode {
-    if (unused.size === 0) return this.at(item)
-    const part = resolveSchema(item, this.source)
-    const { required, properties } = part.value
-    const isKept = (name: unknown): boolean =>
-      typeof name !== 'string' || !unused.has(name) || (isRecord(properties) && Object.hasOwn(properties, name))
-    if (!Array.isArray(required) || required.every(isKept)) return this.at(item)
-    const kept = required.filter(isKept)
-    const copies = this.#parts.get(part.value) ?? new Map<string, JsonRecord>()
-    this.#parts.set(part.value, copies)
-    const key = valueKey(kept)
-    const value = copies.get(key) ?? { ...part.value, required: kept }
-    copies.set(key, value)
-    return this.at({ value, at: part.at, document: part.document })
   }
 
   /** Whether a property that nobody gives is there all the same. */
@@ -478,8 +435,7 @@ export class SchemaNodes {
       ['oneOf', this.#reading.overlap === 'admitted' ? 'any' : 'one'],
     ] as const) {
       if (value[keyword] === undefined) continue
-      const unused = keyword === 'allOf' ? this.#unusedWithin(owner) : NO_NAMES
-      const nodes = this.#list(owner, keyword).map((item) => this.#partAt(item, unused))
+      const nodes = this.#list(owner, keyword).map((item) => this.at(item))
       if (kind === 'one' && nodes.length > 1 && this.#reading.overlap !== 'refused') into.push(this.#intended(nodes))
       else if (nodes.length > 0) into.push({ kind: nodes.length === 1 ? 'all' : kind, nodes })
     }
@@ -488,14 +444,6 @@ export class SchemaNodes {
     const part = (keyword: string): SchemaNode | null =>
       admitsAll(value[keyword]) ? null : this.#child(owner, keyword)
     into.push({ kind: 'condition', test: this.#child(owner, 'if'), then: part('then'), otherwise: part('else') })
-  }
-
-  /** Names that a schema or its parts by `allOf` describe as not sent. */
-  #unusedWithin(owner: ResolvedSchema): ReadonlySet<string> {
-    if (this.usage === 'shared') return NO_NAMES
-    const own = owner.value.properties === undefined ? NO_NAMES : unusedIn(this.#named(owner, 'properties'))
-    const ofParts = this.#unusedInParts(owner)
-    return own.size === 0 ? ofParts : new Set([...own, ...ofParts])
   }
 
   /** Null, exactly one of the alternatives that are more than null, or an object of any, where that counts as a slip. */

@@ -97,38 +97,3 @@ test('schemas that hold each other, with names that are not carried, come to an 
     assert.ok(compared.value.groups.some(({ level }) => level === 'breaking'))
   }
 })
-
-const isAlarm = (level: string): boolean => !level.startsWith('info')
-
-/** A schema without and with what one part requires, where another part describes the name. */
-const UNSENT: Readonly<Record<string, (property: object, needed: object) => object>> = {
-  'a sibling in allOf': (id, needed) => ({ allOf: [{ properties: { id } }, { type: 'object', ...needed }] }),
-  'a sibling of a reference': (_, needed) => ({ allOf: [{ $ref: '#/components/schemas/Base' }, needed] }),
-  'the schema beside a reference': (_, needed) => ({ $ref: '#/components/schemas/Base', ...needed }),
-  'the schema around allOf': (id, needed) => ({ ...needed, allOf: [{ properties: { id } }] }),
-  'the schema around a part of a part': (id, needed) => ({ ...needed, allOf: [{ allOf: [{ properties: { id } }] }] }),
-  'a part below the property': (id, needed) => ({ properties: { id }, allOf: [needed] }),
-}
-
-for (const [name, schemaOf] of Object.entries(UNSENT)) {
-  test(`${name} that requires a property of the other direction is no warning (OpenAPI 3.0.3 §4.7.24.1)`, () => {
-    const writeOnly = { ...TEXT, writeOnly: true }
-    for (const [place, unsent, sent] of [
-      ['request', readOnly, writeOnly],
-      ['response', writeOnly, readOnly],
-    ] as const) {
-      const changed = (property: object, isAdded: boolean): readonly string[] => {
-        const sides = [{}, NEEDED].map((needed) => schemaOf(property, needed))
-        const [before = {}, after = {}] = isAdded ? sides : sides.toReversed()
-        return moved(place, property, before, after)
-      }
-      assert.deepEqual([...changed(unsent, true), ...changed(unsent, false)].filter(isAlarm), [], place)
-      assert.ok(changed(sent, place === 'request').some(isAlarm), place)
-    }
-  })
-}
-
-/** The findings between two schemas of one property. */
-function moved(place: 'request' | 'response', property: object, before: object, after: object): readonly string[] {
-  return found(place, (id) => (id === property ? before : after), property, { ...property })
-}
