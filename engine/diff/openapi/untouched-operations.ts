@@ -4,6 +4,7 @@
  */
 import { isRecord, memberOf, recordOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import { isEqual } from '../../schema/equality.ts'
+import { NAMED_SCHEMAS } from '../../schema/inclusion/sameness.ts'
 import type { ApiOperation, OpenApiContract, PathItem } from '../../contracts/openapi/contract.ts'
 import type { Sides } from '../sides.ts'
 
@@ -12,11 +13,7 @@ type MemberRole = 'keywords' | 'names' | 'media-types' | 'media-type'
 
 /** Members that hold parts by name: their names are no keywords. */
 const NAMED: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  'dependentSchemas',
-  'dependentRequired',
-  'dependencies',
+  ...NAMED_SCHEMAS,
   'definitions',
   '$defs',
   'headers',

@@ -11,7 +11,7 @@ const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'discriminator'
 /** Lists whose order has no meaning. */
 const SETS: ReadonlySet<string> = new Set(['enum', 'required', 'type'])
 /** Keywords that hold schemas by name: their names are no keywords. */
-const NAMED: ReadonlySet<string> = new Set([
+export const NAMED_SCHEMAS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
   'dependentSchemas',
@@ -172,7 +172,7 @@ export class Sameness {
       }
       return rest
     }
-    if (keyword !== null && NAMED.has(keyword)) return this.#members(base, head, true, depth + 1)
+    if (keyword !== null && NAMED_SCHEMAS.has(keyword)) return this.#members(base, head, true, depth + 1)
     return this.#compare(base, head, depth)
   }
 }
