@@ -35,7 +35,7 @@ for device in null zero random urandom; do touch "$root/dev/$device"; mount --bi
 mount -o remount,bind,ro "$root"
 ip link set lo up
 exec chroot --userspec="$user" --groups= "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \\
-  HOME=/tmp NODE_ENV=production MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072 MALLOC_MMAP_THRESHOLD_=131072 \\
+  HOME=/tmp NODE_ENV=production MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=16384 MALLOC_TOP_PAD_=16384 MALLOC_MMAP_THRESHOLD_=16384 MALLOC_MMAP_MAX_=8192 \\
   PREFLIGHT_DATA_DIR=/var/lib/preflight PREFLIGHT_PROXY_LISTEN=0.0.0.0:15080 \\
   PREFLIGHT_API_LISTEN=0.0.0.0:15081 PREFLIGHT_ADMIN_LISTEN=0.0.0.0:15090 sh -c 'cd "$1" && shift && exec "$@"' sh "$folder" "$@"
 `,

@@ -68,8 +68,10 @@ const YOUNG_GENERATION = '--max-semi-space-size=2'
 /** As in the image (Dockerfile): two arenas are enough, and freed memory goes back. */
 const MEMORY_OF_GLIBC = {
   MALLOC_ARENA_MAX: '2',
-  MALLOC_TRIM_THRESHOLD_: '131072',
-  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '16384',
+  MALLOC_TOP_PAD_: '16384',
+  MALLOC_MMAP_THRESHOLD_: '16384',
+  MALLOC_MMAP_MAX_: '8192',
 }
 
 function startDaemonProcess(home: DeskHome, environment: Environment): void {
