@@ -236,8 +236,12 @@ function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {
 /** Synchronous for an ordinary call that may proceed: its rows wait for a batch, and nothing is opened or consumed. */
 function conclude(judgement: CallJudgement, pending: PendingEnforcement): Concluded | Promise<Concluded> {
   if (judgement.kind === 'undecided') return concludeUndecided(judgement, pending)
-  const spending = directiveOf(judgement.governing.verdict.action).proceeds ? judgement.receipts.consume() : null
-  return after(spending, (spent) => concludeDecided(withoutSpent(judgement, spent), pending))
+  if (!directiveOf(judgement.governing.verdict.action).proceeds) return concludeDecided(judgement, pending)
+  const spending = judgement.receipts.consume()
+  if (spending === null) return concludeDecided(judgement, pending)
+  return spending
+    .then((spent) => withoutSpent(judgement, spent), undecidedJudgement)
+    .then((rest) => (rest.kind === 'undecided' ? concludeUndecided(rest, pending) : concludeDecided(rest, pending)))
 }
 
 function concludeDecided(judgement: Decided, pending: PendingEnforcement): Concluded | Promise<Concluded> {

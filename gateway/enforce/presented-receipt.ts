@@ -16,6 +16,8 @@ export interface PresentedDeps {
   readonly now: () => number
   /** Called when a receipt was consumed: cached decisions behind it are looked up again. */
   readonly receiptChanged: (decisionId: string) => void
+  /** Called with the error when the store could not answer. Absent: the verification says `UNDECIDABLE`, no more. */
+  readonly storeFailed?: (error: unknown) => void
 }
 
 export interface ReceiptCheckInput {
@@ -54,6 +56,7 @@ export async function consumePresented(question: ReceiptCheckInput, deps: Presen
     }
     return verifyReceipt({ ...inputOf(question, deps), state: 'consumed' })
   } catch (error) {
+    deps.storeFailed?.(error)
     deps.logger.error(
       { event: 'receipt.consume_failed', err: error, decision_id: decisionId },
       'receipt could not be marked as used',
@@ -78,10 +81,11 @@ function inputOf(
   }
 }
 
-async function standing(decisionId: string, { store, logger }: PresentedDeps): Promise<ReceiptStanding> {
+async function standing(decisionId: string, { store, logger, storeFailed }: PresentedDeps): Promise<ReceiptStanding> {
   try {
     return (await store.receipts.state(decisionId)) ?? 'unknown'
   } catch (error) {
+    storeFailed?.(error)
     logger.error(
       { event: 'receipt.read_failed', err: error, decision_id: decisionId },
       'state of a receipt could not be read',

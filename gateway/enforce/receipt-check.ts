@@ -24,13 +24,14 @@ export interface ReceiptGateDeps extends PresentedDeps {
 export interface ReceiptGate {
   /**
    * The verdict of a receipt that authorizes this resource now; a missing required receipt; or null when the resource
-   * is judged anew. Synchronous where no receipt is required or presented.
+   * is judged anew. Synchronous where no receipt is required or presented. Rejects with the error of the store when it
+   * cannot be asked about a required receipt. An outage of our own is no refusal: the caller may try again.
    * @param change null when there is nothing to compare
    */
   verdictOn(check: ResourceCheck, change: CallChange | null): Promise<CallVerdict | null> | null
   /**
    * Consumes the claimed receipts, where the route asks for single use. Null when all could be consumed, else the
-   * receipt that is required again. Synchronous where nothing was claimed.
+   * receipt that is required again. Synchronous where nothing was claimed. Rejects with the error of the store.
    */
   consume(): Promise<SpentReceipt | null> | null
 }
@@ -93,32 +94,38 @@ class CallReceipts implements ReceiptGate {
     const { context, artifacts, isWhole } = await attemptOf(this.#call, resource, change, this.#deps)
     const bound = basis.kind === 'receipt' ? (basis.bound ?? []) : []
     let refused: ReceiptVerification | null = null
+    const outages: unknown[] = []
     for (const receipt of isWhole && presented.length <= MAX_PRESENTED ? presented : []) {
       const check = { ...receipt, context, bound, tenants: tenantsOf(this.#call) }
       const isClaimed = rules.consume && this.#claims.some((claim) => claim.check.token === receipt.token)
       const store = isClaimed ? USED : this.#ownStore()
-      const verification = await verifiedFor(resource, check, { ...this.#deps, store })
+      const { verification, outage } = await verifiedFor(resource, check, { ...this.#deps, store })
       this.#count(verification.currently_authorized === true ? 'authorized' : (verification.reason ?? 'state_unknown'))
       if (verification.currently_authorized === true && verification.payload !== null) {
         this.#claims = [...this.#claims, { resource, check, artifacts }]
         return receiptVerdict(receipt, verification.payload, rules.envelope)
       }
       refused ??= verification
+      outages.push(...outage)
     }
     if (!isRequired) return null
+    if (outages.length > 0) throw outages[0]
     if (refused === null) this.#count('missing')
     return requiredReceiptVerdict({ context, artifacts, ...refusalOf(refused, presented.length, isWhole) })
   }
 
   async #useUp(): Promise<SpentReceipt | null> {
     for (const { resource, check, artifacts } of this.#claims) {
-      const verification = await consumePresented(check, { ...this.#deps, store: this.#ownStore() })
+      const outages: unknown[] = []
+      const storeFailed = (error: unknown): number => outages.push(error)
+      const verification = await consumePresented(check, { ...this.#deps, store: this.#ownStore(), storeFailed })
       const decisionId = verification.payload?.jti
       if (verification.currently_authorized === true && decisionId !== undefined) {
         if (!this.#held.used.includes(decisionId)) this.#held.used = [...this.#held.used, decisionId]
         continue
       }
       this.#count(verification.reason ?? 'state_unknown')
+      if (outages.length > 0) throw outages[0]
       const { context = {} } = check
       return { resource, requiredReceipt: { context, artifacts, ...refusalOf(verification, 1, true) } }
     }
@@ -147,8 +154,26 @@ class CallReceipts implements ReceiptGate {
   }
 }
 
-/** The names that the call states leave the head open, and a receipt for a commit is for no other one. */
+interface CheckedReceipt {
+  readonly verification: ReceiptVerification
+  /** Errors of the store, where the receipt would authorize if it is current. */
+  readonly outage: readonly unknown[]
+}
+
 async function verifiedFor(
+  resource: JudgedResource,
+  check: ReceiptCheckInput,
+  deps: PresentedDeps,
+): Promise<CheckedReceipt> {
+  const errors: unknown[] = []
+  const verification = await verifiedHead(resource, check, { ...deps, storeFailed: (error) => errors.push(error) })
+  if (errors.length === 0) return { verification, outage: errors }
+  const ifCurrent = await verifiedHead(resource, check, { ...deps, store: CURRENT })
+  return { verification, outage: ifCurrent.currently_authorized === true ? errors : [] }
+}
+
+/** The names that the call states leave the head open, and a receipt for a commit is for no other one. */
+async function verifiedHead(
   { commit }: JudgedResource,
   check: ReceiptCheckInput,
   deps: PresentedDeps,
@@ -158,6 +183,11 @@ async function verifiedFor(
   const isOther = commit !== undefined && isCommitId(signed) && signed !== commit.toLowerCase()
   if (verification.currently_authorized !== true || !isOther) return verification
   return verifyPresented({ ...check, context: { ...check.context, head: commit } }, deps)
+}
+
+/** Tells whether anything but its state is against a receipt. */
+const CURRENT: PresentedDeps['store'] = {
+  receipts: { state: () => Promise.resolve('current'), consume: () => Promise.resolve(false) },
 }
 
 /** For a second resource of the same call a single-use receipt counts as already used. */

@@ -1,4 +1,4 @@
-/** The one table of errors that leave the gateway (docs/reference/api.md#errors, docs/reference/wire-headers.md#refusals): stable code, status, public sentence. Causes go to the log only. */
+/** The one table of errors that leave the gateway (docs/reference/api.md#errors, docs/reference/wire-headers.md#refusals): stable code, status, public sentence, and the seconds until a retry makes sense. Causes go to the log only. */
 
 export const ERRORS = {
   INVALID_INPUT: { status: 400, message: 'The request is not valid.' },
@@ -38,9 +38,13 @@ export const ERRORS = {
   INTERNAL: { status: 500, message: 'The gateway failed. The log has the cause under this correlation id.' },
   UPSTREAM_UNREACHABLE: { status: 502, message: 'The upstream cannot be reached.' },
   UPSTREAM_TIMEOUT: { status: 504, message: 'The upstream did not answer in time.' },
-  SIGNER_UNAVAILABLE: { status: 503, message: 'Receipts cannot be signed now.' },
-  STORE_UNAVAILABLE: { status: 503, message: 'The decision store cannot be written now, so nothing can be decided.' },
-  OVERLOADED: { status: 503, message: 'Too much work is queued.' },
+  SIGNER_UNAVAILABLE: { status: 503, message: 'Receipts cannot be signed now.', retryAfter: 5 },
+  STORE_UNAVAILABLE: {
+    status: 503,
+    message: 'The decision store cannot be written now, so nothing can be decided.',
+    retryAfter: 5,
+  },
+  OVERLOADED: { status: 503, message: 'Too much work is queued.', retryAfter: 1 },
   NOT_READY: { status: 503, message: 'The gateway is starting or stopping.' },
   PREFLIGHT_STOP: { status: 403, message: 'The call was stopped.' },
   PREFLIGHT_APPROVAL_REQUIRED: { status: 428, message: 'The call needs an approval first.' },
@@ -57,7 +61,9 @@ export const ERRORS = {
     message: 'The decision log takes no entries, so nothing takes effect now (decision_log.on_full: block).',
   },
   PREFLIGHT_UNDECIDED: { status: 503, message: 'The call could not be judged, so it was not forwarded.' },
-} as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>
+} as const satisfies Readonly<
+  Record<string, { readonly status: number; readonly message: string; readonly retryAfter?: number }>
+>
 
 export type ErrorCode = keyof typeof ERRORS
 
@@ -86,10 +92,15 @@ export class GatewayError extends Error {
     this.name = 'GatewayError'
     this.code = code
     this.details = options.details ?? []
-    this.headers = options.headers ?? {}
+    this.headers = { ...retryHeaders(code), ...options.headers }
   }
 
   get status(): number {
     return ERRORS[this.code].status
   }
+}
+
+function retryHeaders(code: ErrorCode): Readonly<Record<string, string>> {
+  const row: { readonly status: number; readonly retryAfter?: number } = ERRORS[code]
+  return row.retryAfter === undefined ? {} : { 'Retry-After': String(row.retryAfter) }
 }

@@ -116,8 +116,7 @@ class PooledAnalyst implements Analyst {
     const digests = await this.#run('digest', { kind: 'digest', artifacts }, size)
     if (digests.ok) return digests.value
     // Without its identity a change set cannot be decided at all.
-    if (digests.problem.code !== 'ANALYSIS_FAULT')
-      throw new GatewayError('OVERLOADED', digests.problem.message, { headers: { 'Retry-After': '1' } })
+    if (digests.problem.code !== 'ANALYSIS_FAULT') throw new GatewayError('OVERLOADED', digests.problem.message)
     throw new GatewayError('INTERNAL', undefined, { cause: new Error(digests.problem.message) })
   }
 

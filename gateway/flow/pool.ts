@@ -134,7 +134,7 @@ function slotCount(workers: number, memory: MemoryBudget): number {
 }
 
 function overloaded(): GatewayError {
-  return new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
+  return new GatewayError('OVERLOADED')
 }
 
 type TaskFailure =

@@ -32,8 +32,9 @@ describe('a store that cannot be written', () => {
 
   it('gives 503 without decision or receipt, and decides again when there is space', async () => {
     isFull = true
-    const { status, body, text } = await api.post(PREFLIGHT, request)
+    const { status, body, text, headers } = await api.post(PREFLIGHT, request)
     assert.equal(status, 503)
+    assert.equal(headers.get('retry-after'), '5')
     assert.equal(at(body, 'error'), 'STORE_UNAVAILABLE')
     assert.doesNotMatch(text, /eyJ|decision_result|disk full/)
     assert.ok(api.log.some((line) => line.includes('disk full')))

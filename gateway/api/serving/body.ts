@@ -38,8 +38,7 @@ export async function readJsonBody(request: IncomingMessage, options: BodyOption
   const { code, message } = read.problem
   // A reader that crashed or ran out of time has found nothing wrong with the body.
   if (code === 'ANALYSIS_FAULT') throw new GatewayError('INTERNAL', undefined, { cause: new Error(message) })
-  if (code === 'ANALYSIS_TIMEOUT' || code === 'ANALYSIS_MEMORY')
-    throw new GatewayError('OVERLOADED', undefined, { headers: { 'Retry-After': '1' } })
+  if (code === 'ANALYSIS_TIMEOUT' || code === 'ANALYSIS_MEMORY') throw new GatewayError('OVERLOADED')
   const shortened = message.replace(/^The document cannot be read: /, '')
   const details = [{ pointer: '', message: placedMessage({ ...read.problem, message: shortened, pointer: '' }) }]
   if (code === 'ARTIFACT_OVER_LIMIT') throw new GatewayError('INVALID_INPUT', 'The body exceeds a limit.', { details })
@@ -67,9 +66,7 @@ const FAULTS: Readonly<Record<BodyFault, (limit: number) => GatewayError>> = {
   too_slow: () =>
     new GatewayError('REQUEST_TIMEOUT', 'The body did not arrive in time.', { headers: { Connection: 'close' } }),
   overloaded: () =>
-    new GatewayError('OVERLOADED', 'The bodies of other requests use all the memory reserved for bodies.', {
-      headers: { 'Retry-After': '1' },
-    }),
+    new GatewayError('OVERLOADED', 'The bodies of other requests use all the memory reserved for bodies.'),
   aborted: () => new GatewayError('INVALID_INPUT', 'The connection ended before the body was complete.'),
 }
 

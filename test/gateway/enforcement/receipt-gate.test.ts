@@ -9,10 +9,11 @@ import {
   type ReceiptState,
 } from '../../../engine/internal.ts'
 import { loadConfig } from '../../../gateway/config/load.ts'
+import { GatewayError } from '../../../gateway/errors/errors.ts'
 import type { ResourceCheck } from '../../../gateway/protocols/common/action.ts'
 import type { Call } from '../../../gateway/calls/call.ts'
 import { neverHeld } from '../../../gateway/listen/request-context.ts'
-import { createReceiptGate, type ReceiptGateDeps } from '../../../gateway/enforce/receipt-check.ts'
+import { createReceiptGate, type ReceiptGate, type ReceiptGateDeps } from '../../../gateway/enforce/receipt-check.ts'
 import { Observation } from '../../../gateway/telemetry/observation.ts'
 import { createLogger } from '../../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../../gateway/telemetry/metrics.ts'
@@ -36,6 +37,8 @@ interface Case {
   readonly token?: string
   readonly envelope?: unknown
   readonly state?: ReceiptState | null
+  /** What the store cannot do. */
+  readonly isAway?: 'state' | 'consume'
   readonly keys?: KeySet
   /** Seconds. */
   readonly now?: number
@@ -77,7 +80,15 @@ const CASES: Readonly<Record<Exclude<ReceiptReason, 'source_mismatch' | 'context
   decision_not_allow: { issued: issue({}, [{ rule: 'api-removed', level: 'breaking' }]) },
 }
 
+const away = () => Promise.reject(new GatewayError('STORE_UNAVAILABLE'))
+
 function gate(given: Case, receipts: object, question = QUESTION, tenants?: readonly string[]) {
+  return openGate(given, receipts, tenants).verdictOn(question, changeIn(question))
+}
+
+const changeIn = ({ basis }: ResourceCheck) => (basis.kind === 'change_set' ? basis : null)
+
+function openGate(given: Case, receipts: object, tenants?: readonly string[]): ReceiptGate {
   const {
     issued = GOOD,
     token = issued.token,
@@ -119,15 +130,19 @@ function gate(given: Case, receipts: object, question = QUESTION, tenants?: read
   }
   const deps: ReceiptGateDeps = {
     keys: { keySet: () => keys },
-    store: { receipts: { state: () => Promise.resolve(state), consume: () => Promise.resolve(true) } },
+    store: {
+      receipts: {
+        state: given.isAway === 'state' ? away : () => Promise.resolve(state),
+        consume: given.isAway === 'consume' ? away : () => Promise.resolve(true),
+      },
+    },
     metrics: createMetrics(),
     logger: createLogger('silent'),
     now: () => now * 1000,
     receiptChanged: () => {},
     fingerprint: () => Promise.resolve(given.fingerprint ?? digest('input')),
   }
-  const change = question.basis.kind === 'change_set' ? question.basis : null
-  return createReceiptGate(call, neverHeld(), deps).verdictOn(question, change)
+  return createReceiptGate(call, neverHeld(), deps)
 }
 
 test('every reason of the contract is among the cases', () => {
@@ -155,6 +170,38 @@ for (const [reason, given] of Object.entries(CASES)) {
     assert.equal(await gate(given, { accept: true }), null)
   })
 }
+
+const BY_RECEIPT: ResourceCheck = { resource: QUESTION.resource, basis: { kind: 'receipt' } }
+const OUTAGE = { code: 'STORE_UNAVAILABLE', headers: { 'Retry-After': '5' } }
+
+for (const [what, given, isOutage] of [
+  ['a receipt that would authorize', {}, true],
+  ['a receipt behind one that authorizes nothing', { token: `nothing, ${GOOD.token}` }, true],
+  ['a receipt before one that authorizes nothing', { token: `${GOOD.token}, nothing` }, true],
+  ['a receipt for another operation', CASES.operation_mismatch, false],
+  ['a receipt for another change', CASES.fingerprint_mismatch, false],
+  ['a receipt of another tenant', CASES.tenant_mismatch, false],
+  ['an expired receipt', CASES.expired, false],
+  ['a receipt that permits nothing', CASES.decision_not_allow, false],
+  ['a forged receipt', CASES.signature_mismatch, false],
+] as const satisfies readonly (readonly [string, Case, boolean])[])
+  test(`a store that cannot be read, and ${what}: ${isOutage ? 'an outage' : 'a refusal'} where it is required`, async () => {
+    const outage: Case = { ...given, isAway: 'state' }
+    for (const [rules, question] of [[{ require: true }, QUESTION] as const, [{}, BY_RECEIPT] as const]) {
+      // A check without a content to compare has no fingerprint that could differ.
+      if (question === BY_RECEIPT && given === CASES.fingerprint_mismatch) continue
+      const judging = async () => gate(outage, rules, question)
+      if (isOutage) await assert.rejects(judging, OUTAGE)
+      else assert.equal((await judging())?.basis, 'missing_receipt')
+    }
+    assert.equal(await gate(outage, { accept: true }), null, 'judged anew')
+  })
+
+test('a receipt that the store cannot mark as used is an outage', async () => {
+  const receipts = openGate({ isAway: 'consume' }, { require: true, consume: true })
+  assert.equal((await receipts.verdictOn(QUESTION, changeIn(QUESTION)))?.basis, 'receipt')
+  await assert.rejects(async () => receipts.consume(), OUTAGE)
+})
 
 test('context_incomplete: a receipt bound to a place does not stand for a request that names none', async () => {
   const { place: _, ...resource } = QUESTION.resource

@@ -1,7 +1,9 @@
 /** Receipts that come with a call: what they let through, what they cannot, and that one for one use serves one call. */
 import assert from 'node:assert/strict'
+import { readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { breakListing, LIST_PETS, startPetRoute } from '../../fakes/pet-route.ts'
+import { breakListing, LIST_PETS, startPetRoute, type PetRoute } from '../../fakes/pet-route.ts'
 import { at, listAt, textAt } from '../../json.ts'
 
 const withReceipt = (token: string): RequestInit => ({ headers: { 'preflight-receipt': token } })
@@ -128,3 +130,27 @@ test('a receipt of a watched decision opens a window, and closes it with the out
   const text = await gateway.metrics.text()
   assert.match(text, /preflight_receipts_presented_total\{[^}]*result="authorized"[^}]*\} 1/)
 })
+
+const AUTHZ: Readonly<Record<string, (pets: PetRoute, init: RequestInit) => Promise<Response>>> = {
+  'the proxy': ({ call }, init) => call(init),
+  ext_authz: ({ gateway }, init) => fetch(`${gateway.addresses.api}/authz/pets`, init),
+}
+
+for (const [how, ask] of Object.entries(AUTHZ))
+  test(`a store that takes no writes is an outage by ${how}: 503 with a time to retry, and the receipt is still good`, async (t) => {
+    const pets = await startPetRoute(t, { receipts: { require: true, consume: true } })
+    const { dataDir } = pets.gateway
+    const token = await pets.receipt()
+    const files = readdirSync(dataDir).filter((name) => name.startsWith('ledger.db') && !name.endsWith('.lock'))
+    for (const name of files) renameSync(join(dataDir, name), join(dataDir, `aside-${name}`))
+    const away = await ask(pets, withReceipt(token))
+    assert.equal(away.status, 503)
+    assert.equal(away.headers.get('retry-after'), '5')
+    assert.equal(away.headers.get('preflight-action'), 'STOP')
+    assert.equal(at(await away.json(), 'error'), 'STORE_UNAVAILABLE')
+    for (const name of files) renameSync(join(dataDir, `aside-${name}`), join(dataDir, name))
+    assert.deepEqual(
+      [(await ask(pets, withReceipt(token))).status, (await ask(pets, withReceipt(token))).status],
+      [200, 403],
+    )
+  })
