@@ -106,23 +106,38 @@ export function createAnswerWatcher(options: AnswerWatcherOptions): AnswerWatche
   return isRead ? new ReadingWatcher(options) : new NoticeWatcher(options)
 }
 
-/** The cheap one: only looks for the notice in event streams. A false alarm costs one listing. */
+type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** The gateway asks for no coding. Where there is one all the same, the client reads what is not read here. */
+function isCoded({ 'content-encoding': coding }: AnswerHeaders): boolean {
+  return coding !== undefined && coding !== 'identity'
+}
+
+/**
+ * The cheap one: only looks for the notice, in event streams and in bodies, which clients read alike. What cannot be read
+ * may be one. A false alarm costs one listing.
+ */
 class NoticeWatcher implements AnswerWatcher {
   readonly hasFailed = false
   readonly #options: AnswerWatcherOptions
   #isStream = false
+  #isCoded = false
   #tail: Buffer = NO_BYTES
 
   constructor(options: AnswerWatcherOptions) {
     this.#options = options
   }
 
-  head(_status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
+  head(_status: number, headers: AnswerHeaders): void {
     this.#isStream = isEventStream(headers)
+    this.#isCoded = isCoded(headers)
   }
 
   chunk(bytes: Buffer): void {
-    if (!this.#isStream) return
+    if (this.#isCoded) {
+      this.#options.manifests.invalidate(this.#options.asker.call.route.name)
+      return
+    }
     // The notice may be cut by a chunk border.
     const text = this.#tail.length === 0 ? bytes : Buffer.concat([this.#tail, bytes])
     if (text.includes(CHANGE_NOTICE)) {
@@ -197,14 +212,13 @@ class ReadingWatcher implements AnswerWatcher {
     return id === undefined ? null : (this.#outcomes.get(id) ?? null)
   }
 
-  head(status: number, headers: Readonly<Record<string, string | readonly string[] | undefined>>): void {
+  head(status: number, headers: AnswerHeaders): void {
     const session = headers['mcp-session-id']
     this.#session = textIn(session)
     // The transport of 2024-11-05 answers on another stream, and has no sessions; its calls are refused as such.
     this.#isTaken = status < 300 && (status !== 202 || this.#session !== null)
     if (this.#session !== null) this.#awaitSessions()
-    const encoding = headers['content-encoding']
-    if (encoding !== undefined && encoding !== 'identity') {
+    if (isCoded(headers)) {
       this.#misread()
       return
     }
@@ -213,7 +227,10 @@ class ReadingWatcher implements AnswerWatcher {
   }
 
   chunk(bytes: Buffer): void {
-    if (this.#format === 'unreadable') return
+    if (this.#format === 'unreadable') {
+      this.#noteUnread()
+      return
+    }
     if (this.#format === 'stream') {
       this.#parser.feed(this.#decoder.decode(bytes, { stream: true }))
       return
@@ -245,9 +262,15 @@ class ReadingWatcher implements AnswerWatcher {
       if (kind === 'session') manifests.awaitSession(asker, this.#isMisread ? null : id, this.#session)
   }
 
+  /** It may have been the notice of a change. */
+  #noteUnread(): void {
+    this.#options.manifests.invalidate(this.#options.asker.call.route.name)
+  }
+
   /** The client may have taken what was not understood, so nothing that follows answers what was asked. */
   #misread(): void {
     this.#isMisread = true
+    this.#noteUnread()
     this.#awaitSessions()
   }
 
