@@ -22,6 +22,7 @@ import {
   type ReceivedMessage,
   type SentMessage,
 } from './messages.ts'
+import { UnnamedAnswers, type OrphanedRequests } from './unnamed-answers.ts'
 
 /** The other side: what speaks lines. */
 export interface LineServer {
@@ -42,6 +43,8 @@ interface PendingPost {
 
 /** The head of an answer is sent after this time, so that a long call is not taken for a dead server. */
 const OPEN_AFTER_MS = 5000
+/** A request that gets no answer of its own any more waits so long all the same: the server may have meant another message. */
+const ORPHANED_AFTER_MS = 30_000
 /** Messages of the server that wait for a stream. */
 const MAX_QUEUED = 1000
 /** Cancellations that are remembered: their requests come within moments, or not at all. */
@@ -57,6 +60,8 @@ export class StreamableFace {
   readonly #pending = new Map<IdText, PendingPost>()
   /** Requests that the client took back, by the position of its last cancellation. */
   readonly #cancelled = new LRUCache<IdText, number>({ max: MAX_CANCELLED })
+  readonly #unnamed = new UnnamedAnswers()
+  readonly #orphanedAfterMs: number
   #standing: ServerResponse | null = null
   #queued: string[] = []
   /** Why the server answers nothing any more. */
@@ -66,7 +71,13 @@ export class StreamableFace {
    * @param id of its session
    * @param orderOf position of a request among the messages of the client; null: the gateway itself sent it, so messages of the server do not belong into its answer
    */
-  constructor(id: string, server: LineServer, orderOf: (request: IncomingMessage) => number | null) {
+  constructor(
+    id: string,
+    server: LineServer,
+    orderOf: (request: IncomingMessage) => number | null,
+    orphanedAfterMs = ORPHANED_AFTER_MS,
+  ) {
+    this.#orphanedAfterMs = orphanedAfterMs
     this.#id = id
     this.#server = server
     this.#orderOf = orderOf
@@ -150,20 +161,36 @@ export class StreamableFace {
     const { answers } = message
     if (answers === null) return this.#answeredNone(message)
     const meant = this.#pending.has(answers) || this.#cancelled.has(answers) ? null : otherTypeOf(answers)
+    this.#expectNone(this.#unnamed.answered(meant ?? answers))
     if (meant === null || !this.#pending.has(meant)) return this.#answer(answers, text)
     const reason = `the server answered the id ${answers}, and the id of the request is ${meant}`
     this.#server.note(`${reason}; the answer was not forwarded`)
     return this.#answer(meant, failureOf(meant, `${reason}; ${UNKNOWN_OUTCOME}`))
   }
 
-  /** An answer without the id of its request. It can only be for the one under way, where there is just one. */
+  /**
+   * An answer without the id of its request. It can only be for the one under way, where there is just one. Of several, it is
+   * for the one that gets no other answer.
+   */
   #answeredNone({ value: { error } }: ReceivedMessage): ServerResponse | null {
     const stated = isJsonObject(error) ? `: ${String(error['message']).slice(0, 500)}` : ''
     const reason = `the server sent an answer that does not name its request${stated}`
     this.#server.note(`${reason}; it was not forwarded`)
     const [only, ...others] = this.#pending.keys()
-    if (only === undefined || others.length > 0) return null
-    return this.#answer(only, failureOf(only, `${reason}; ${UNKNOWN_OUTCOME}`))
+    if (only === undefined) return null
+    if (others.length === 0) return this.#answer(only, failureOf(only, `${reason}; ${UNKNOWN_OUTCOME}`))
+    this.#expectNone(this.#unnamed.note({ reason, among: new Set(this.#pending.keys()) }))
+    return null
+  }
+
+  #expectNone(orphaned: OrphanedRequests | null): void {
+    if (orphaned === null) return
+    const posts = orphaned.ids.map((id) => [id, this.#pending.get(id)] as const)
+    setTimeout(() => {
+      for (const [id, post] of posts)
+        if (post !== undefined && this.#pending.get(id) === post)
+          this.#answer(id, failureOf(id, `${orphaned.reason}; ${UNKNOWN_OUTCOME}`))
+    }, this.#orphanedAfterMs).unref()
   }
 
   /** Requests under way, and those that still come, get this as their error. */

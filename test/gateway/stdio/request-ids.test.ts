@@ -101,13 +101,14 @@ for (const [as, id, message] of [
   })
 
 /** A server over lines that a test plays, behind HTTP. */
-async function playedServer(t: TestContext) {
+async function playedServer(t: TestContext, orphanedAfterMs?: number) {
   const lines: string[] = []
   const notes: string[] = []
   const face = new StreamableFace(
     's',
     { write: (line) => void lines.push(line.toString()), note: (text) => void notes.push(text) },
     () => 0,
+    orphanedAfterMs,
   )
   const server = createServer((request, response) => void face.serve(request, response))
   const origin = await listening(t, server)
@@ -167,6 +168,61 @@ test('an answer that names none of several requests ends none of them, and is no
   for (const id of [1, 2]) write({ id, result: {} })
   for (const answer of [one, two]) assert.match(await answer, /"result"/)
   assert.match(notes.join(), /does not name its request: unreadable; it was not forwarded/)
+})
+
+const UNNAMED = { id: null, error: { code: -32_700, message: 'unreadable' } }
+
+/** What a server writes while the requests 1, 2 and 3 are under way, and those that end with an error then. */
+const UNNAMED_ANSWERS: readonly (readonly [what: string, written: readonly object[], failed: readonly number[]])[] = [
+  ['one, first', [UNNAMED, { id: 1, result: {} }, { id: 2, result: {} }], [3]],
+  ['one, between', [{ id: 3, result: {} }, UNNAMED, { id: 1, result: {} }], [2]],
+  ['one, last', [{ id: 3, result: {} }, { id: 1, result: {} }, UNNAMED], [2]],
+  ['one, beside an id of the other type', [UNNAMED, { id: '1', result: {} }, { id: 2, result: {} }], [1, 3]],
+  ['two', [UNNAMED, { id: 2, result: {} }, UNNAMED], [1, 3]],
+  ['two, first', [UNNAMED, UNNAMED, { id: 1, result: {} }], [2, 3]],
+  ['three', [UNNAMED, UNNAMED, UNNAMED], [1, 2, 3]],
+  ['four', [UNNAMED, UNNAMED, UNNAMED, UNNAMED], [1, 2, 3]],
+]
+
+for (const [what, written, failed] of UNNAMED_ANSWERS)
+  test(`answers that name none of several requests (${what}) end those that get no other answer`, async (t) => {
+    const { lines, post, write } = await playedServer(t, 1)
+    const answers = [1, 2, 3].map(async (id) => post(callOf(id, 'x')))
+    await until(() => lines.length === 3, 'they are under way')
+    for (const message of written) write(message)
+    const errors = (await Promise.all(answers)).map((one) => at(JSON.parse(one), 'error', 'message') ?? null)
+    assert.deepEqual(
+      errors.flatMap((error, index) => (error === null ? [] : [index + 1])),
+      failed,
+    )
+    for (const id of failed) assert.match(JSON.stringify(errors[id - 1]), /does not name its request|the id of the request is/)
+  })
+
+test('a request that comes later is not ended by an answer that names none', async (t) => {
+  const { lines, post, write } = await playedServer(t, 1)
+  const [one, two] = [post(callOf(1, 'x')), post(callOf(2, 'x'))]
+  await until(() => lines.length === 2, 'they are under way')
+  write(UNNAMED)
+  const later = post(callOf(3, 'x'))
+  await until(() => lines.length === 3, 'it is under way')
+  write({ id: 2, result: {} })
+  assert.match(await two, /"result"/)
+  assert.match(await one, /"error"/)
+  write({ id: 3, result: {} })
+  assert.match(await later, /"result"/)
+})
+
+test('an answer that names none may be for a request that was cancelled: no other one is ended', async (t) => {
+  const { lines, post, write } = await playedServer(t, 1)
+  const [, two, three] = [post(callOf(1, 'x')), post(callOf(2, 'x')), post(callOf(3, 'x'))]
+  await until(() => lines.length === 3, 'they are under way')
+  write(UNNAMED)
+  await post(CANCELLED)
+  write({ id: 3, result: {} })
+  assert.match(await three, /"result"/)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  write({ id: 2, result: {} })
+  assert.match(await two, /"result"/)
 })
 
 test('the late answer to a cancelled request ends no request whose id has the other type', async (t) => {
