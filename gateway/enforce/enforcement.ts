@@ -236,12 +236,11 @@ function heldVerdict(judgement: CallJudgement): DecisionVerdict | null {
 /** Synchronous for an ordinary call that may proceed: its rows wait for a batch, and nothing is opened or consumed. */
 function conclude(judgement: CallJudgement, pending: PendingEnforcement): Concluded | Promise<Concluded> {
   if (judgement.kind === 'undecided') return concludeUndecided(judgement, pending)
-  if (!directiveOf(judgement.governing.verdict.action).proceeds) return concludeDecided(judgement, pending)
-  const spending = judgement.receipts.consume()
-  if (spending === null) return concludeDecided(judgement, pending)
-  return spending
-    .then((spent) => withoutSpent(judgement, spent), undecidedJudgement)
-    .then((rest) => (rest.kind === 'undecided' ? concludeUndecided(rest, pending) : concludeDecided(rest, pending)))
+  const spending = directiveOf(judgement.governing.verdict.action).proceeds ? judgement.receipts.consume() : null
+  const rest = spending?.then((spent) => withoutSpent(judgement, spent), undecidedJudgement) ?? judgement
+  return after(rest, (one) =>
+    one.kind === 'decided' ? concludeDecided(one, pending) : concludeUndecided(one, pending),
+  )
 }
 
 function concludeDecided(judgement: Decided, pending: PendingEnforcement): Concluded | Promise<Concluded> {
@@ -256,12 +255,8 @@ function concludeDecided(judgement: Decided, pending: PendingEnforcement): Concl
 /** A single-use receipt that could not be consumed counts as missing again. */
 function withoutSpent(judgement: Decided, spent: SpentReceipt | null): Decided {
   if (spent === null) return judgement
-  const verdict: CallVerdict = {
-    basis: 'missing_receipt',
-    action: 'STOP',
-    decisionId: null,
-    requiredReceipt: spent.requiredReceipt,
-  }
+  const { requiredReceipt } = spent
+  const verdict: CallVerdict = { basis: 'missing_receipt', action: 'STOP', decisionId: null, requiredReceipt }
   const governing = { resource: spent.resource, verdict }
   const verdicts = judgement.verdicts.map((one) => (one.resource === spent.resource ? governing : one))
   return { ...judgement, verdicts, governing }

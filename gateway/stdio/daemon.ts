@@ -15,9 +15,11 @@ import { FRAME, FrameReader, MAX_MESSAGE, PROTOCOL, writeFrame, type FrameKind, 
 import { failureOf, type IdText } from './messages.ts'
 import { makeHome, type DeskHome, hubOf } from './home.ts'
 import { openServerBridge, type AttachedServer, type ServerBridge } from './server-bridge.ts'
-import { holdServingLock } from '../store/sqlite/serving-lock.ts'
+import { holdServingLocks, type ServingLocks } from '../store/sqlite/serving-lock.ts'
+import { ledgerFile } from '../store/opening/open.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { messageOf } from '../errors/startup-error.ts'
-import { keepServer, writeDeskConfig, nameProblem } from './server-list.ts'
+import { dataFolder, keepServer, userSettings, writeDeskConfig, nameProblem } from './server-list.ts'
 
 /** The part of a gateway that the daemon works with. */
 export interface DeskGateway {
@@ -58,12 +60,13 @@ const WATCH_MS = 1000
 
 /**
  * Rejects when the configuration cannot be used, and with the code HELD_ELSEWHERE when another daemon serves this user. That one
- * reads the same configuration, so nothing is written before the lock is held.
+ * reads the same configuration, so nothing is written before the lock is held. Its lock file may have been removed meanwhile: then
+ * its open ledger tells that it runs.
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home } = options
   makeHome(home)
-  const lock = holdServingLock(home.lock)
+  const lock = holdServingLocks([home.lock], deskLedger(home))
   const bridge = await openServerBridge()
   try {
     writeDeskConfig(home, bridge.address)
@@ -80,14 +83,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-type ServingLock = ReturnType<typeof holdServingLock>
+/** The file that keeps the ledger; null: a hub or a database does. */
+function deskLedger(home: DeskHome): string | null {
+  if (hubOf(home) !== null) return null
+  const { url } = recordIn(userSettings(home.settings)['store'])
+  return ledgerFile({ data_dir: dataFolder(home), store: typeof url === 'string' ? { url } : {} })
+}
 
 class RunningDaemon implements Daemon {
   readonly ended: Promise<void>
   readonly #options: DaemonOptions
   readonly #gateway: DeskGateway
   readonly #bridge: ServerBridge
-  readonly #lock: ServingLock
+  readonly #lock: Pick<ServingLocks, 'close'>
   readonly #pool: UndiciPoolType
   readonly #server: Server
   readonly #connections = new Set<WrapperConnection>()
@@ -98,7 +106,7 @@ class RunningDaemon implements Daemon {
   readonly #settings: string
   readonly #onSettings = (): void => this.reload()
 
-  constructor(options: DaemonOptions, gateway: DeskGateway, bridge: ServerBridge, lock: ServingLock) {
+  constructor(options: DaemonOptions, gateway: DeskGateway, bridge: ServerBridge, lock: Pick<ServingLocks, 'close'>) {
     this.#options = options
     this.#lock = lock
     this.#settings = hubOf(options.home)?.settings ?? options.home.settings

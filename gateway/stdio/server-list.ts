@@ -106,7 +106,7 @@ export function writeDeskConfig(home: DeskHome, bridge: string): boolean {
     limits: { proxied_body: MAX_BODY },
     ...settings,
     listen: { proxy: '127.0.0.1:0', api: '127.0.0.1:0', admin: '127.0.0.1:0' },
-    data_dir: join(home.folder, 'data'),
+    data_dir: dataFolder(home),
     ...(hub === null ? {} : { store: storeAt(hub) }),
     routes,
   }
@@ -116,9 +116,12 @@ export function writeDeskConfig(home: DeskHome, bridge: string): boolean {
   return true
 }
 
+export const dataFolder = ({ folder }: DeskHome): string => join(folder, 'data')
+
 const MAX_BODY = 64 * 1024 * 1024
 
-function userSettings(settings: string): Readonly<Record<string, unknown>> {
+/** Throws when they are no settings. */
+export function userSettings(settings: string): Readonly<Record<string, unknown>> {
   if (!existsSync(settings)) return {}
   const value: unknown = parse(readRegularFile(settings, 'utf8'))
   if (value === null || value === undefined) return {}

@@ -51,9 +51,10 @@ export interface ServingLocks {
 /**
  * Holds all of them. A file that is missing or replaced may have been lost while a gateway runs, so the ledger may not be open
  * elsewhere then. Throws as `holdServingLock` does.
+ * @param ledger null: it is no file, so a gateway whose locks were lost is not noticed
  */
-export function holdServingLocks(files: readonly string[], ledger: string): ServingLocks {
-  if (!files.every(isMarked)) requireUnopened(ledger)
+export function holdServingLocks(files: readonly string[], ledger: string | null): ServingLocks {
+  if (ledger !== null && !files.every(isMarked)) requireUnopened(ledger)
   const locks = new Map(files.map((file) => [file, heldLock(file, PATIENCE)]))
   return {
     require() {

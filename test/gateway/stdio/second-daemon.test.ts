@@ -1,12 +1,13 @@
 /** Two daemons of one user that start at the same time: the second one ends, and the first one and its calls do not notice. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connectDaemon } from '../../../gateway/stdio/daemon-connection.ts'
 import { startDaemon } from '../../../gateway/stdio/daemon.ts'
 import { deskHome } from '../../../gateway/stdio/home.ts'
+import { initialize, LINE_SERVER, startDesk, startLineClient } from '../../fakes/desk.ts'
 import { at } from '../../json.ts'
 
 test('a second daemon leaves the configuration of the first one as it is', async (t) => {
@@ -37,3 +38,19 @@ test('a second daemon leaves the configuration of the first one as it is', async
   const next = await startDaemon(options)
   await next.close()
 })
+
+const noGateway = () => assert.fail('a second gateway')
+
+for (const lost of ['lock', 'socket', 'both'] as const)
+  test(`a second daemon leaves the configuration of the first one as it is, also without its ${lost === 'both' ? 'lock and socket' : lost}`, async (t) => {
+    const desk = startDesk(t)
+    const home = deskHome(desk.environment)
+    await initialize(startLineClient(desk, ['--name', 'lines'], [process.execPath, LINE_SERVER]))
+    const written = readFileSync(home.config, 'utf8')
+    if (lost !== 'socket') rmSync(home.lock)
+    if (lost !== 'lock') rmSync(home.socket)
+    const second = startDaemon({ home, startGateway: noGateway, environment: {}, now: Date.now, idleMs: 60_000 })
+    await assert.rejects(second, (error) => at(error, 'code') === 'HELD_ELSEWHERE')
+    assert.equal(readFileSync(home.config, 'utf8'), written)
+    assert.equal(existsSync(home.socket), lost === 'lock')
+  })
