@@ -2,15 +2,19 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { createServer, request } from 'node:http'
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { admissionReview, DEPLOYMENT } from '../fakes/admission-review.ts'
+import { admissionReview, CONFIG_MAP, DEPLOYMENT, sendReview } from '../fakes/admission-review.ts'
 import { testAuthority } from '../fakes/certificates.ts'
-import { deployment } from '../fakes/kubernetes-scene.ts'
+import { grpcAsker } from '../fakes/ext-authz-client.ts'
+import { grpcClient } from '../fakes/grpc-client.ts'
+import { configMap, deployment, OPENAPI } from '../fakes/kubernetes-scene.ts'
+import { listening } from '../fakes/listening.ts'
 import { FREE_PORTS, startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
 import { startMcpUpstream, tool } from '../fakes/mcp-upstream.ts'
 import { startAgent } from '../fakes/agent.ts'
@@ -21,6 +25,8 @@ import { at, listAt, textAt } from '../json.ts'
 
 const ASKS = [{ id: 'breaking-asks', when: "finding.level == 'breaking'", then: 'REQUIRE_APPROVAL' }]
 const BLOCKS = [{ id: 'breaking-stops', when: "finding.level == 'breaking'", then: 'BLOCK' }]
+
+const LISTEN = { ...FREE_PORTS, ext_authz: '127.0.0.1:0' }
 
 interface Scene {
   readonly gateway: TestGateway
@@ -55,7 +61,13 @@ async function scene(t: TestContext, routeOf: RouteMaker, more: object = {}): Pr
   const first = routeOf({ upstream: upstream.origin, contracts: contracts.origin })
   // The gateway reads this object again when it reloads.
   const routes = [first]
-  const gateway = await startTestGateway(t, { approvals: { four_eyes: false }, policy, routes, ...more })
+  const gateway = await startTestGateway(t, {
+    approvals: { four_eyes: false },
+    listen: LISTEN,
+    policy,
+    routes,
+    ...more,
+  })
   const api: Scene['api'] = async (method, path, body) => {
     const answer = await fetch(gateway.addresses.api + path, {
       method,
@@ -93,6 +105,7 @@ interface Waiting {
   /** Resolves when the call waits. */
   readonly begin: (
     scene: Scene,
+    t: TestContext,
   ) => Promise<{ readonly release: () => Promise<unknown>; readonly answer: Promise<number> }>
 }
 
@@ -135,7 +148,56 @@ const HTTP = {
   contract: { baseline: { file: petContract() }, current: { file: petContract() } },
 }
 
+const fetchedContract: RouteMaker = ({ upstream, contracts }) => ({
+  ...PETS,
+  upstream: `${upstream}/v1`,
+  protocol: 'http',
+  contract: { current: { url: `${contracts}/openapi.json` } },
+})
+
+/** Statuses of the answers to another proxy, by how it asks. */
+const ASKED: Readonly<Record<string, (gateway: TestGateway, t: TestContext) => Promise<number>>> = {
+  HTTP: ({ addresses }) => statusOfFetch(`${addresses.api}/authz/pets`),
+  async gRPC({ addresses }, t) {
+    const asker = grpcAsker((addresses.ext_authz ?? '').replace('http://', ''))
+    t.after(() => asker.close())
+    const answer = await asker.check({ method: 'GET', path: '/pets', host: 'x', scheme: 'http', size: 0, headers: {} })
+    const denied = at(answer, 'denied_response')
+    return denied == null ? 200 : httpStatus(at(denied, 'status', 'code'))
+  },
+  async ext_proc({ addresses }, t) {
+    const address = (addresses.ext_authz ?? '').replace('http://', '')
+    const client = grpcClient('ext-proc.proto', 'envoy.service.ext_proc.v3.ExternalProcessor', address)
+    const stream = Object(client.stream('Process'))
+    t.after(() => client.close())
+    stream.on('error', () => {})
+    const fields = { ':method': 'GET', ':path': '/pets', ':authority': 'x', ':scheme': 'http' }
+    const headers = Object.entries(fields).map(([key, value]) => ({ key, raw_value: Buffer.from(value) }))
+    const answer = once(stream, 'data')
+    stream.write({ request_headers: { headers: { headers }, end_of_stream: true } })
+    const [message] = await answer
+    stream.end()
+    const refused: unknown = at(message, 'immediate_response')
+    return refused == null ? 200 : httpStatus(at(refused, 'status', 'code'))
+  },
+}
+
+/** Enumerations of the wire may come as names. */
+const HTTP_STATUSES: Readonly<Record<string, number>> = { OK: 200, Forbidden: 403, NotFound: 404 }
+const httpStatus = (code: unknown): number => HTTP_STATUSES[String(code)] ?? Number(code)
+
+const ASKED_WAITS: readonly Waiting[] = Object.entries(ASKED).map(([how, ask]) => ({
+  what: `its contract, asked for by another proxy over ${how}`,
+  route: fetchedContract,
+  async begin({ gateway, fetches, release }, t) {
+    const answer = ask(gateway, t)
+    await until(() => Promise.resolve(fetches() > 0), 'the contract is asked for')
+    return { answer, release: () => Promise.resolve(release()) }
+  },
+}))
+
 const WAITS: readonly Waiting[] = [
+  ...ASKED_WAITS,
   {
     what: 'an approval',
     route: holdingRoute,
@@ -188,12 +250,7 @@ const WAITS: readonly Waiting[] = [
   },
   {
     what: 'its contract',
-    route: ({ upstream, contracts }) => ({
-      ...PETS,
-      upstream: `${upstream}/v1`,
-      protocol: 'http',
-      contract: { current: { url: `${contracts}/openapi.json` } },
-    }),
+    route: fetchedContract,
     async begin({ gateway, fetches, release }) {
       const answer = statusOfFetch(`${gateway.addresses.proxy}/pets`)
       await until(() => Promise.resolve(fetches() > 0), 'the contract is asked for')
@@ -230,7 +287,7 @@ for (const { what: waitsFor, route, begin } of WAITS)
   for (const { what: change, apply, status } of CHANGES)
     test(`a call that waits for ${waitsFor} while ${change}: ${status}`, async (t) => {
       const started = await scene(t, route)
-      const { release, answer } = await begin(started)
+      const { release, answer } = await begin(started, t)
       apply(started)
       await release()
       assert.equal(await answer, status)
@@ -318,13 +375,18 @@ test('a call whose key is revoked while it waits for an approval is not sent whe
   assert.equal(upstream.requests.length, 0)
 })
 
-test('a review of the API server whose body arrives after its route is closed is not admitted', async (t) => {
+async function webhookFiles() {
   const authority = await testAuthority()
   const { cert, key } = await authority.leaf('127.0.0.1')
   const directory = join(petContract(), '..')
   const files = { certificate: join(directory, 'tls.crt'), key: join(directory, 'tls.key') }
   writeFileSync(files.certificate, cert)
   writeFileSync(files.key, key)
+  return { authority, files }
+}
+
+test('a review of the API server whose body arrives after its route is closed is not admitted', async (t) => {
+  const { authority, files } = await webhookFiles()
   const cluster = { name: 'cluster', match: { path: '/' }, upstream: 'https://kubernetes.default.svc' }
   const routeWith = (members: object) => ({ ...cluster, protocol: 'kubernetes', ...members })
   const started = await scene(t, () => routeWith({ mode: 'observe' }), {
@@ -352,6 +414,67 @@ test('a review of the API server whose body arrives after its route is closed is
     assert.equal(at(await json(response), 'response', 'allowed'), isAllowed, what)
   }
 })
+
+/** A signer of receipts that a decision waits for. */
+async function heldSigner(t: TestContext) {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const waiting: (() => void)[] = []
+  const signer = { isHolding: false }
+  const url = await listening(
+    t,
+    createServer((incoming, response) => {
+      void json(incoming).then((asked) => {
+        const signature = sign(null, Buffer.from(textAt(asked, 'signing_input')), privateKey).toString('base64url')
+        const send = (): void => void response.end(JSON.stringify({ signature }))
+        return signer.isHolding ? waiting.push(send) : send()
+      })
+    }),
+  )
+  const release = (): void => {
+    signer.isHolding = false
+    for (const send of waiting.splice(0)) send()
+  }
+  return { signer, waiting, release, settings: { url, public_key: textAt(publicKey.export({ format: 'jwk' }), 'x') } }
+}
+
+const SHOP = OPENAPI.replace('paths: {}', 'paths: { /orders: { get: { responses: { "200": { description: ok } } } } }')
+const ADDED = { of: CONFIG_MAP, name: 'api', namespace: 'shop', operation: 'UPDATE' } as const
+
+for (const [what, change, isAllowed] of [
+  ['nothing changes', () => {}, true],
+  ['the route has another name', ({ change, routeWith }) => change([routeWith({ name: 'another' })]), false],
+  ['the route needs a receipt', ({ change, routeWith }) => change([routeWith({ receipts: { require: true } })]), false],
+  [
+    'the policy blocks it',
+    ({ change, routeWith }) =>
+      change([routeWith({ environment: 'live' })], [{ id: 'no', when: "finding.level == 'info'", then: 'BLOCK' }]),
+    false,
+  ],
+  ['another environment is stated', ({ change, routeWith }) => change([routeWith({ environment: 'live' })]), true],
+] as const satisfies readonly (readonly [string, (scene: Scene) => void, boolean])[])
+  test(`a review of the API server that waits for its decision while ${what} is ${isAllowed ? '' : 'not '}admitted`, async (t) => {
+    const { authority, files } = await webhookFiles()
+    const { signer, waiting, release, settings } = await heldSigner(t)
+    const route = { name: 'cluster', match: { path: '/' }, upstream: 'https://kubernetes.default.svc' }
+    const started = await scene(t, () => ({ ...route, protocol: 'kubernetes', kubernetes: { receipts: [] } }), {
+      listen: { ...FREE_PORTS, webhooks: '127.0.0.1:0' },
+      tls: { listeners: { webhooks: files } },
+      signer: settings,
+    })
+    const review = admissionReview({
+      ...ADDED,
+      oldObject: configMap({ 'openapi.yaml': OPENAPI }),
+      object: configMap({ 'openapi.yaml': SHOP }),
+    })
+    signer.isHolding = true
+    const address = `${started.gateway.addresses.webhooks ?? ''}/admission/cluster`
+    const answer = sendReview(address, authority.certificate, review)
+    await until(() => waiting.length > 0, 'the decision waits for its signature')
+    change(started)
+    release()
+    const { body } = await answer
+    assert.equal(at(body, 'response', 'allowed'), isAllowed, JSON.stringify(body))
+  })
 
 test('settings that change before every judgement end in a refusal, not in a call that never ends', async (t) => {
   const proxy = await startProxy({
