@@ -2,14 +2,14 @@
  * The one place where an error becomes an answer (docs/reference/api.md#errors), and the last check of an answer that is none. An
  * error that is not a GatewayError is INTERNAL: its cause goes to the log only.
  */
-import { GatewayError } from '../errors/errors.ts'
+import { GatewayError, knownError } from '../errors/errors.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { currentTraceId } from '../telemetry/trace-context.ts'
 import { json, type RouteAnswer } from './route.ts'
 import { checkProducerForm } from '../../engine/internal.ts'
 
 export function errorAnswer(error: unknown, correlationId: string, logger: Logger): RouteAnswer {
-  const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
+  const refusal = knownError(error)
   const { code, status, headers, cause } = refusal
   if (status >= 500)
     logger.error(

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ListenSettingsInForce } from '../listen/settings.ts'
 import { admit, type Admission, type AdmissionDeps } from './admission.ts'
 import { MOST_ADMISSIONS } from './enforcement.ts'
+import { knownError } from '../errors/errors.ts'
 import type { InboundConnection } from '../listen/connection.ts'
 import type { Asks } from '../listen/http-server.ts'
 import { ANYBODY } from '../callers/proxy-auth.ts'
@@ -45,13 +46,14 @@ export function createInFlightRequests(deps: InFlightDeps, releaseConnections: (
       sendReply(context, reply)
       await reply.afterwards?.()
     } catch (error) {
-      // A broken invariant in the pipeline: the call is not forwarded, and the client gets no details.
+      // The store is out of reach, or an invariant of the pipeline is broken: the call is not forwarded, and the client
+      // gets no details.
       logger.error(
         { event: 'proxy.request_failed', err: error, correlation_id: context.observation.correlationId },
         'request failed in the proxy',
       )
       if (context.response.headersSent) context.response.destroy()
-      else sendReply(context, errorReply(context, 'INTERNAL'))
+      else sendReply(context, errorReply(context, knownError(error).code))
     } finally {
       open -= 1
       end(context, observer)

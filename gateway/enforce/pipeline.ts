@@ -201,7 +201,7 @@ function refuseBody(
 }
 
 function bodyFault(why: Exclude<BodyFault, 'aborted'>, { settings }: RequestContext) {
-  if (why === 'overloaded') return { code: 'OVERLOADED', message: NO_ROOM, headers: ['Retry-After', '1'] } as const
+  if (why === 'overloaded') return { code: 'OVERLOADED', message: NO_ROOM } as const
   if (why === 'too_slow')
     return { code: 'REQUEST_TIMEOUT', message: TOO_SLOW, headers: ['Connection', 'close'] } as const
   const limit = settings.config.limits.proxied_body

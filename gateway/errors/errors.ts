@@ -100,7 +100,13 @@ export class GatewayError extends Error {
   }
 }
 
-function retryHeaders(code: ErrorCode): Readonly<Record<string, string>> {
+/** An error as it may leave: what nobody foresaw says nothing. */
+export function knownError(error: unknown): GatewayError {
+  return error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
+}
+
+/** When the client may try again, where that helps. */
+export function retryHeaders(code: ErrorCode): Readonly<Record<string, string>> {
   const row: { readonly status: number; readonly retryAfter?: number } = ERRORS[code]
   return row.retryAfter === undefined ? {} : { 'Retry-After': String(row.retryAfter) }
 }

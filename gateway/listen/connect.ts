@@ -7,6 +7,7 @@ import { tracedBy, withTrace } from '../telemetry/trace-context.ts'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { ServerResponse } from '../runtime/node-http.ts'
+import { knownError } from '../errors/errors.ts'
 import { readAuthority, type AuthorityReading } from '../network/authority.ts'
 import type { ListenSettingsInForce } from './settings.ts'
 import type { StorePart } from '../store/store.ts'
@@ -55,7 +56,7 @@ export async function takeConnect(
       { event: 'connect.failed', err: error, correlation_id: context.observation.correlationId },
       'CONNECT failed',
     )
-    refuse(context, socket, { outcome: 'refused', code: 'INTERNAL' })
+    refuse(context, socket, { outcome: 'refused', code: knownError(error).code })
     outcome = 'refused'
   }
   deps.metrics.count('preflight_connections_total', { traffic_path: 'connect', outcome })

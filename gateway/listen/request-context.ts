@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from '../runtime/node-http.ts'
 import { discardRest } from '../network/discard-body.ts'
-import { ERRORS, type ErrorCode } from '../errors/errors.ts'
+import { ERRORS, retryHeaders, type ErrorCode } from '../errors/errors.ts'
 import type { FaultyCall, Recogniser } from '../protocols/common/action.ts'
 import type { Caller } from '../callers/rights.ts'
 import type { Answer } from '../calls/answer.ts'
@@ -102,7 +102,11 @@ export function errorReply(
   headers: readonly string[] = [],
 ): Reply {
   const answer = jsonAnswer(ERRORS[code].status, errorMembers(code, message, context))
-  return { answer, headers, pendingStream: context.pendingStream }
+  return { answer, headers: [...retryFields(code), ...headers], pendingStream: context.pendingStream }
+}
+
+function retryFields(code: ErrorCode): readonly string[] {
+  return Object.entries(retryHeaders(code)).flat()
 }
 
 function errorMembers(code: ErrorCode, message: string, { observation }: RequestContext): object {
@@ -123,7 +127,7 @@ export function faultReply(
   const answer = recogniser?.renderFault?.({ code, message, correlationId }, call) ?? null
   return answer === null
     ? errorReply(context, code, message, headers)
-    : { answer, headers, pendingStream: context.pendingStream }
+    : { answer, headers: [...retryFields(code), ...headers], pendingStream: context.pendingStream }
 }
 
 /** Short bodies that were read before their calls were judged, and are sent as they are. */

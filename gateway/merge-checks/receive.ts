@@ -1,6 +1,6 @@
 /** Answers one delivery: its signature over the raw body, its event, then 202 as soon as its task is durable. The work comes after. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ERRORS, GatewayError } from '../errors/errors.ts'
+import { ERRORS, GatewayError, knownError } from '../errors/errors.ts'
 import type { Flow } from '../flow/flow.ts'
 import type { Bodies } from '../listen/bodies.ts'
 import { discardRest } from '../network/discard-body.ts'
@@ -76,7 +76,7 @@ async function answerDelivery(
   try {
     return await acceptDelivery(platform, request, deps)
   } catch (error) {
-    const known = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
+    const known = knownError(error)
     const fields = { platform, code: known.code, correlation_id: correlationId, reason: known.message }
     if (known.status >= 500)
       deps.logger.error({ event: 'webhook.failed', err: error, ...fields }, 'a delivery could not be accepted')

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { GatewayError } from '../../gateway/errors/errors.ts'
+import { storeUnavailable } from '../../gateway/store/store.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../fakes/http-upstream.ts'
+import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
 import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../fakes/proxy-under-test.ts'
 import { at } from '../json.ts'
 
@@ -77,6 +79,7 @@ for (const [what, options, code] of [
     assert.equal(answer.status, 503)
     assert.equal(at(await answer.json(), 'error'), code)
     assert.equal(answer.headers.get('preflight-action'), 'STOP')
+    assert.equal(answer.headers.has('retry-after'), code !== 'PREFLIGHT_UNDECIDED')
     assert.equal(upstream.requests.length, 0)
   })
 }
@@ -131,3 +134,37 @@ test('when no sink takes telemetry, a call that needs monitoring is stopped with
   proxy.nextGeneration()
   assert.equal((await fetch(`${proxy.url}/pets`)).status, 200)
 })
+
+const PROXY_KEY = 'Proxy-Authorization: Bearer pf_test_for_tests_only_0123456789'
+
+/** Requests of the forward proxy, to a destination that a route judges and to one that egress lets pass. */
+const NAMED: Readonly<Record<string, (host: string) => string>> = {
+  'a request in absolute form': (host) => `GET http://${host}/pets HTTP/1.1\nHost: ${host}\n${PROXY_KEY}`,
+  'a CONNECT': (host) => `CONNECT ${host} HTTP/1.1\nHost: ${host}\n${PROXY_KEY}`,
+}
+
+for (const [what, head] of Object.entries(NAMED))
+  for (const [fault, storeFaults] of [
+    [
+      'the key of the caller cannot be looked up',
+      { apiKeys: { byHash: () => Promise.reject(storeUnavailable('away')) } },
+    ],
+    ['nothing can be recorded', { calls: { record: () => Promise.reject(storeUnavailable('away')) } }],
+  ] as const) {
+    // Only a tunnel is recorded without a key that was found before.
+    if (fault === 'nothing can be recorded' && what !== 'a CONNECT') continue
+    test(`${what}, when ${fault}, is answered 503 with a time to retry`, async (t) => {
+      const { upstream, proxy } = await scene(t, {
+        config: {
+          egress: { default: 'allow', allow: ['127.0.0.1'] },
+          proxy_auth: fault === 'nothing can be recorded' ? 'off' : 'required',
+        },
+        storeFaults,
+      })
+      const answer = await exchangeBytes(proxy.url, requestText(head(new URL(upstream.origin).host)))
+      assert.equal(statusOf(answer), 503, answer)
+      assert.match(answer, /\r\nRetry-After: 5\r\n/)
+      assert.match(answer, /"error":"STORE_UNAVAILABLE"/)
+      assert.equal(upstream.requests.length, 0)
+    })
+  }

@@ -7,7 +7,7 @@ import { assertEnvelopes, errorBody } from '../error-answer.ts'
 import { requireAccess } from '../identity.ts'
 import { withIgnored, type RouteExchange, type RouteDeps } from '../route.ts'
 import { checkBody } from '../validation.ts'
-import { GatewayError } from '../../errors/errors.ts'
+import { GatewayError, knownError } from '../../errors/errors.ts'
 import { messageTraceParent } from '../../protocols/mcp/meta-trace.ts'
 import { packageVersion } from '../../runtime/package-files.ts'
 import { TOOLS, type Tool } from './tools.ts'
@@ -55,7 +55,7 @@ async function callTool(name: string, args: unknown, exchange: RouteExchange, de
   try {
     return result(await runTool(toolNamed(name), args, exchange, deps), false)
   } catch (error) {
-    const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
+    const refusal = knownError(error)
     const { correlationId } = exchange
     if (refusal.status >= 500) {
       deps.logger.error(

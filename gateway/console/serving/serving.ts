@@ -9,7 +9,7 @@ import { apiKeyRow, hashApiKey, isKeyInForce, mintApiKey, SESSION_PLAN, sessionO
 import { apiKeyAct } from '../../callers/manage-keys.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import { hasRight } from '../../callers/rights.ts'
-import { GatewayError } from '../../errors/errors.ts'
+import { GatewayError, knownError } from '../../errors/errors.ts'
 import { discardRest } from '../../network/discard-body.ts'
 import { ASSETS } from './assets.ts'
 import { createChanges } from './changes.ts'
@@ -99,7 +99,7 @@ async function serveIn(observation: Observation, exchange: ConsoleExchange, inne
     refuseForeignPages(request, inner.settings().config.public_url)
     await answerExchange(observation, exchange, inner)
   } catch (error) {
-    const refusal = error instanceof GatewayError ? error : new GatewayError('INTERNAL', undefined, { cause: error })
+    const refusal = knownError(error)
     if (refusal.status >= 500 || refusal.cause !== undefined)
       inner.logger.error({ event: 'console.request_failed', err: refusal.cause ?? refusal }, 'console request failed')
     if (response.headersSent) response.destroy()
