@@ -1,4 +1,7 @@
-/** Settings that change while a call waits: what is sent afterwards is what the new ones allow, however the call waited and came in. */
+/**
+ * Settings that change while a call waits: what is sent afterwards is what the new ones allow, however the call waited and came in.
+ * It is one file, since all of its tests share the gateway whose settings change.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
