@@ -1,6 +1,7 @@
-/** Copies of a console cookie: worth nothing after the sign-out, or when the session or its key is revoked, at any gateway. */
+/** Sign-in to the console: copies of a cookie are worth nothing after the sign-out or a revocation, at any gateway; no link leads away. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test, type TestContext } from 'node:test'
+import { nextPath } from '../../gateway/console/serving/sign-in.ts'
 import { startTestGateway, TEST_KEY, type TestGateway } from '../fakes/gateway.ts'
 import { visitorWith } from '../fakes/console-visitor.ts'
 import { keyOf, startHubCluster } from '../fakes/hub-scene.ts'
@@ -76,4 +77,34 @@ test('a sidecar, which cannot end sessions, begins none', async (t) => {
   assert.equal(answer.status, 403)
   assert.equal(answer.headers.get('set-cookie'), null)
   assert.match(await answer.text(), /at the hub/)
+})
+
+/** What a link states as the page after the sign-in, and the page that the person goes to. */
+const NEXT_PAGES: readonly (readonly [given: string | null, page: string])[] = [
+  [null, '/console'],
+  ['/console', '/console'],
+  ['/console?x=1', '/console?x=1'],
+  ['/console/approvals?state=pending', '/console/approvals?state=pending'],
+  ['/console/ledger?route=a/../b', '/console/ledger?route=a/../b'],
+  ['/console/a/../approvals', '/console/a/../approvals'],
+  ['/console/../openapi.json', '/console'],
+  ['/console/a/../../api/v1/ledger', '/console'],
+  ['/console/%2e%2e/openapi.json', '/console'],
+  ['/console/.%2E/openapi.json', '/console'],
+  ['/console/%2E./openapi.json?x', '/console'],
+  ['/console/a/../sign-out', '/console'],
+  ['/console/./sign-out', '/console'],
+  ['/console/sign-out', '/console'],
+  ['/consolex', '/console'],
+  ['//evil.example/console', '/console'],
+  ['https://evil.example/console', '/console'],
+  [String.raw`/console\..\evil`, '/console'],
+  ['/console/\t../x', '/console'],
+]
+
+test('no link leads out of the console after the sign-in', () => {
+  assert.deepEqual(
+    NEXT_PAGES.map(([given]) => nextPath(given)),
+    NEXT_PAGES.map(([, page]) => page),
+  )
 })

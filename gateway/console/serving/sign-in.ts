@@ -47,8 +47,13 @@ export function signInPage(problem: SignInProblem | null, next: string, provider
   )
 }
 
-/** A path of the console and nothing else: a link must not lead away after the sign-in. */
+/** A path of the console and nothing else: a link must not lead away after the sign-in. Browsers resolve dots in paths. */
 export function nextPath(given: string | null): string {
-  if (given === null || !/^\/console(?:[/?]|$)/.test(given) || given.startsWith('/console/sign-')) return '/console'
-  return /^[!-[\]-~]{1,2000}$/.test(given) ? given : '/console'
+  if (given === null || !isConsolePath(given) || !/^[!-[\]-~]{1,2000}$/.test(given)) return '/console'
+  const { pathname } = new URL(given, 'http://console.invalid')
+  return isConsolePath(pathname) ? given : '/console'
+}
+
+function isConsolePath(path: string): boolean {
+  return /^\/console(?:[/?]|$)/.test(path) && !path.startsWith('/console/sign-')
 }
