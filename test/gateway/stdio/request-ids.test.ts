@@ -195,7 +195,8 @@ for (const [what, written, failed] of UNNAMED_ANSWERS)
       errors.flatMap((error, index) => (error === null ? [] : [index + 1])),
       failed,
     )
-    for (const id of failed) assert.match(JSON.stringify(errors[id - 1]), /does not name its request|the id of the request is/)
+    for (const id of failed)
+      assert.match(JSON.stringify(errors[id - 1]), /does not name its request|the id of the request is/)
   })
 
 test('a request that comes later is not ended by an answer that names none', async (t) => {
