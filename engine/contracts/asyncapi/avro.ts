@@ -46,7 +46,7 @@ interface AvroReference {
 interface Logical {
   /** The canonical text of `logicalType` and what belongs to it. Null: none. */
   readonly logical: string | null
-  readonly isDecimal: boolean
+  readonly logicalName: string | null
 }
 
 export interface AvroPrimitive extends Logical {
@@ -81,6 +81,8 @@ export interface AvroField {
 
 export interface AvroSchema {
   readonly root: AvroType
+  /** Each name is defined once, and before it is used. */
+  readonly isOrdered: boolean
   readonly types: ReadonlyMap<string, AvroNamed>
 }
 
@@ -93,12 +95,15 @@ type Follow = (located: Located) => Located | null
 export function readAvro(schema: Located, follow: Follow): AvroSchema | null {
   const reader = new AvroReader(follow)
   const root = reader.read(schema, '')
-  return reader.isWhole ? { root, types: reader.types } : null
+  return reader.isWhole ? { root, types: reader.types, isOrdered: reader.isOrdered } : null
 }
 
 class AvroReader {
   readonly types = new Map<string, AvroNamed>()
   isWhole = true
+  isOrdered = true
+  /** What defines each name. */
+  readonly #definitions = new Map<string, JsonRecord>()
   readonly #follow: Follow
   /** Parts that several references share are read once for each namespace. Null: they are being read. */
   readonly #known = new Map<object, Map<string, AvroType | null>>()
@@ -139,8 +144,10 @@ class AvroReader {
       if (typeof value !== 'string' || !/^\s*[[{"]/.test(value)) return this.read({ ...located, value }, namespace)
       return unknownType(text)
     }
-    if (PRIMITIVE.has(text)) return { kind: 'primitive', name: text, logical: null, isDecimal: false }
-    return { kind: 'reference', name: fullName(text, namespace), plain: text }
+    if (PRIMITIVE.has(text)) return { kind: 'primitive', name: text, ...NO_LOGICAL }
+    const name = fullName(text, namespace)
+    if (!this.#definitions.has(name) && !this.#definitions.has(text)) this.isOrdered = false
+    return { kind: 'reference', name, plain: text }
   }
 
   #readObject(located: Located, namespace: string): AvroType {
@@ -173,6 +180,9 @@ class AvroReader {
       name,
       aliases: new Set(textsIn(members['aliases']).map((alias) => fullName(alias, inner))),
     }
+    const first = this.#definitions.get(name) ?? members
+    if (first !== members) this.isOrdered = false
+    this.#definitions.set(name, first)
     const type = this.#ofKind(located, members, named, inner)
     if (type === null) return this.#unknown(members)
     this.types.set(name, type)
@@ -254,9 +264,11 @@ function withLogical(type: AvroType, members: JsonRecord): AvroType {
   return type.kind === 'primitive' ? { ...type, ...logicalOf(members) } : type
 }
 
+const NO_LOGICAL: Logical = { logical: null, logicalName: null }
+
 function logicalOf({ logicalType, precision, scale }: JsonRecord): Logical {
-  if (typeof logicalType !== 'string') return { logical: null, isDecimal: false }
-  const isDecimal = logicalType === 'decimal'
+  if (typeof logicalType !== 'string') return NO_LOGICAL
   // The default scale is 0.
-  return { isDecimal, logical: textOf(isDecimal ? [logicalType, precision ?? null, scale ?? 0] : [logicalType]) }
+  const members = logicalType === 'decimal' ? [logicalType, precision ?? null, scale ?? 0] : [logicalType]
+  return { logicalName: logicalType, logical: textOf(members) }
 }

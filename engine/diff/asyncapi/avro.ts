@@ -14,6 +14,7 @@ import {
 import { Pairs } from '../../schema/inclusion/pair-map.ts'
 import type { Located } from '../../schema/located.ts'
 import type { AsyncAction, AsyncApi } from '../../contracts/asyncapi/contract.ts'
+import { isValidAvro } from '../../contracts/asyncapi/avro-validity.ts'
 import { DEFINITION_CHANGED, DEFINITION_SAME, type DefinitionChange } from '../definition-change.ts'
 
 const AVRO = /^application\/vnd\.apache\.avro(?:\+(?:json|yaml))?(?=;|$)/i
@@ -42,17 +43,36 @@ export function relateAvro(action: AsyncAction, base: SchemaOfSide, head: Schema
     readAvro(schema, (located) => side.documents.follow(located)),
   )
   if (!before || !after) return DEFINITION_CHANGED
-  return new AvroResolution(action, before, after).relate()
+  const change = new AvroResolution(action, before, after).relate()
+  if (change.meaning === 'refused' || change.meaning === 'changed') return change
+  const [wasValid, isValid] = [isValidAvro(before), isValidAvro(after)]
+  if (change.meaning === 'compatible' && !wasValid) return DEFINITION_CHANGED
+  // Readers refuse a schema that is not valid.
+  return isValid || !wasValid ? change : DEFINITION_CHANGED
 }
 
-/** Primitive types that a reader takes for another one. */
-const PROMOTED: ReadonlyMap<string, readonly string[]> = new Map([
-  ['int', ['long', 'float', 'double']],
-  ['long', ['float', 'double']],
-  ['float', ['double']],
-  ['string', ['bytes']],
-  ['bytes', ['string']],
-])
+/** Primitive types that a reader takes for another one, and whether each value stays the same. */
+const PROMOTED: Readonly<Record<string, Readonly<Record<string, 'exact' | 'lossy'>>>> = {
+  int: { long: 'exact', float: 'lossy', double: 'exact' },
+  long: { float: 'lossy', double: 'lossy' },
+  float: { double: 'exact' },
+  string: { bytes: 'exact' },
+  // Not all bytes are a text.
+  bytes: { string: 'lossy' },
+}
+
+/** Logical types that count time. A reader takes the number for its own. */
+const COUNTS: Readonly<Record<string, string>> = {
+  'int date': 'days',
+  'int time-millis': 'milliseconds of a day',
+  'long time-micros': 'microseconds of a day',
+  'long timestamp-millis': 'milliseconds',
+  'long timestamp-micros': 'microseconds',
+  'long timestamp-nanos': 'nanoseconds',
+  'long local-timestamp-millis': 'milliseconds',
+  'long local-timestamp-micros': 'microseconds',
+  'long local-timestamp-nanos': 'nanoseconds',
+}
 
 type DefinedType = Exclude<AvroType, { readonly kind: 'reference' }>
 
@@ -67,6 +87,8 @@ class AvroResolution {
   readonly #reader: AvroSchema
   readonly #seen = new Pairs<object, true>()
   #isChanged = false
+  /** The first place with other data that readers take, by the schema of the writer. */
+  #resolved: string | null = null
   /** The first place where data is refused. */
   #refusal: string | null = null
 
@@ -79,15 +101,20 @@ class AvroResolution {
   relate(): DefinitionChange {
     this.#visit(this.#writer.root, this.#reader.root, { path: [] })
     if (this.#refusal !== null) return { meaning: 'refused', detail: this.#refusal }
-    return this.#isChanged ? DEFINITION_CHANGED : DEFINITION_SAME
+    if (this.#isChanged) return DEFINITION_CHANGED
+    return this.#resolved === null ? DEFINITION_SAME : { meaning: 'compatible', detail: this.#resolved }
   }
 
   #change(): void {
     this.#isChanged = true
   }
 
-  #refuse({ path }: ResolvedPlace, why: string): void {
-    this.#refusal ??= path.length === 0 ? why : `${path.join('.')}: ${why}`
+  #resolve(place: ResolvedPlace, what: string): void {
+    this.#resolved ??= inPlace(place, what)
+  }
+
+  #refuse(place: ResolvedPlace, why: string): void {
+    this.#refusal ??= inPlace(place, why)
   }
 
   #visit(written: AvroType, read: AvroType, place: ResolvedPlace): void {
@@ -113,7 +140,8 @@ class AvroResolution {
     const sent = branchesOf(writer).map((branch) => defined(branch, this.#writer))
     const taken = branchesOf(reader).map((branch) => defined(branch, this.#reader))
     const isSame = writer.kind === reader.kind && sent.length === taken.length
-    if (!isSame || sent.some((branch, index) => nameOf(branch) !== nameOf(taken[index] ?? null))) this.#change()
+    if (!isSame || sent.some((branch, index) => nameOf(branch) !== nameOf(taken[index] ?? null)))
+      this.#resolve(place, `${namesOf(sent)} is read as ${namesOf(taken)}`)
     const byName = new Map(taken.map((one) => [nameOf(one), one]))
     const byPlainName = Map.groupBy(taken, plainNameOf)
     const byAlias = Map.groupBy(taken.flatMap(aliasesOf), ({ alias }) => alias)
@@ -121,7 +149,10 @@ class AvroResolution {
       if (this.#refusal !== null) return
       const aliased = byAlias.get(nameOf(branch))?.map(({ type }) => type) ?? []
       const others = [...(byPlainName.get(plainNameOf(branch)) ?? []), ...aliased]
-      const match = byName.get(nameOf(branch)) ?? others.find((one) => isMatching(branch, one))
+      const first = others.find((one) => isMatching(branch, one))
+      const match = byName.get(nameOf(branch)) ?? first
+      // Some readers take the first branch that matches, and others the one with the same name.
+      if (first !== undefined && first !== match) this.#change()
       if (match !== undefined) this.#visit(branch, match, place)
       // A type that is not known may match.
       else if (branch.kind === 'unknown' || taken.some(({ kind }) => kind === 'unknown')) this.#change()
@@ -130,17 +161,24 @@ class AvroResolution {
   }
 
   #visitPrimitives(writer: AvroPrimitive, reader: AvroPrimitive, place: ResolvedPlace): void {
-    if (writer.name !== reader.name && PROMOTED.get(writer.name)?.includes(reader.name) !== true)
-      this.#refuse(place, `${writer.name} cannot be read as ${reader.name}`)
-    else this.#visitLogical(writer, reader, place)
-    if (writer.name !== reader.name) this.#change()
+    if (writer.name !== reader.name) {
+      const promotion = promotionOf(writer, reader)
+      if (promotion === undefined) this.#refuse(place, `${writer.name} cannot be read as ${reader.name}`)
+      else if (promotion === 'lossy') this.#change()
+      else this.#resolve(place, `${writer.name} is read as ${reader.name}`)
+    }
+    this.#visitLogical(writer, reader, place)
   }
 
   /** Decimals match if precision and scale do. Readers ignore other logical types if they do not know them. */
   #visitLogical(writer: AvroPrimitive | AvroFixed, reader: AvroPrimitive | AvroFixed, place: ResolvedPlace): void {
     if (writer.logical === reader.logical) return
     this.#change()
-    if (writer.isDecimal && reader.isDecimal) this.#refuse(place, 'the decimals have another precision or scale')
+    if (writer.logicalName === 'decimal' && reader.logicalName === 'decimal')
+      this.#refuse(place, 'the decimals have another precision or scale')
+    const [counted, expected] = [countOf(writer), countOf(reader)]
+    if (counted !== null && expected !== null && counted !== expected)
+      this.#refuse(place, `${counted} are read as ${expected}`)
   }
 
   /** Data of older schemas is read by the aliases of the base. One more takes nothing from anybody. */
@@ -164,31 +202,74 @@ class AvroResolution {
 
   #visitEnums(writer: AvroEnum, reader: AvroEnum, place: ResolvedPlace): void {
     this.#visitNames(writer, reader, place)
-    const isSame = writer.symbols.join(' ') === reader.symbols.join(' ') && writer.fallback === reader.fallback
-    if (!isSame) this.#change()
-    const missing = writer.symbols.find((symbol) => !reader.symbols.includes(symbol))
-    if (missing !== undefined && reader.fallback === null)
-      this.#refuse(place, `the reader does not have the symbol ${missing}`)
+    this.#visitDefaults(writer.fallback, reader.fallback, place)
+    // Their order is that of sorted values.
+    if (!isSameOrder(writer.symbols, reader.symbols)) this.#change()
+    if (reader.symbols.length !== writer.symbols.length) this.#resolve(place, 'the reader has other symbols')
+    const known = new Set(reader.symbols)
+    const missing = writer.symbols.find((symbol) => !known.has(symbol))
+    if (missing === undefined) return
+    // Readers before Avro 1.9 do not know the default of an enum.
+    this.#change()
+    if (reader.fallback === null) this.#refuse(place, `the reader does not have the symbol ${missing}`)
   }
 
   #visitRecords(writer: AvroRecord, reader: AvroRecord, { path }: ResolvedPlace): void {
     this.#visitNames(writer, reader, { path })
-    if (writer.isError !== reader.isError || fieldNames(writer) !== fieldNames(reader)) this.#change()
+    if (writer.isError !== reader.isError) this.#change()
+    if (fieldNames(writer) !== fieldNames(reader)) this.#resolve({ path }, 'fields are read by their names')
     const sent = new Map(writer.fields.map((field) => [field.name, field]))
+    const unread = new Set(sent.keys())
     for (const field of reader.fields) {
       const place = { path: [...path, field.name] }
       const named = [field.name, ...field.aliases].find((name) => sent.has(name))
       const match = named === undefined ? undefined : sent.get(named)
+      if (named !== undefined) unread.delete(named)
+      // Readers need not know aliases.
+      if (named !== undefined && named !== field.name) this.#change()
       if (match !== undefined) this.#visitFields(match, field, place)
       else if (field.fallback === null) this.#refuse(place, 'the reader needs it, and it has no default')
+      // Readers of the base get the default in place of what they use.
+      else if (!this.#isHeadRead) this.#change()
     }
+    // The application does not use any more what others send.
+    if (this.#isHeadRead && unread.size > 0) this.#change()
   }
 
   #visitFields(writer: AvroField, reader: AvroField, place: ResolvedPlace): void {
-    if (writer.fallback !== reader.fallback || writer.order !== reader.order) this.#change()
+    // The order is that of sorted records.
+    if (writer.order !== reader.order) this.#change()
+    this.#visitDefaults(writer.fallback, reader.fallback, place)
     this.#visitAliases(writer.aliases, reader.aliases)
     this.#visit(writer.type, reader.type, place)
   }
+
+  /** A default is for data of other schemas, which lacks the value. A first one takes nothing from anybody. */
+  #visitDefaults(writer: string | null, reader: string | null, place: ResolvedPlace): void {
+    if (writer === reader) return
+    const before = this.#isHeadRead ? writer : reader
+    if (before === null) this.#resolve(place, 'it got a default')
+    else this.#change()
+  }
+}
+
+function inPlace({ path }: ResolvedPlace, what: string): string {
+  return path.length === 0 ? what : `${path.join('.')}: ${what}`
+}
+
+function promotionOf(writer: AvroPrimitive, reader: AvroPrimitive): 'exact' | 'lossy' | undefined {
+  return PROMOTED[writer.name]?.[reader.name]
+}
+
+/** What a number counts. Null: no time that is known. */
+function countOf(type: AvroPrimitive | AvroFixed): string | null {
+  return type.kind === 'primitive' ? (COUNTS[`${type.name} ${type.logicalName ?? ''}`] ?? null) : null
+}
+
+function isSameOrder(one: readonly string[], other: readonly string[]): boolean {
+  const [names, others] = [new Set(one), new Set(other)]
+  const kept = other.filter((name) => names.has(name))
+  return one.filter((name) => others.has(name)).every((name, index) => name === kept[index])
 }
 
 function defined(type: AvroType, { types }: AvroSchema): DefinedType {
@@ -224,7 +305,7 @@ function nameOf(type: DefinedType | null): string {
 /** Whether a reader takes the other type for its own, apart from what they contain. Names match without their namespaces. */
 function isMatching(writer: DefinedType, reader: DefinedType): boolean {
   if (writer.kind === 'primitive' && reader.kind === 'primitive')
-    return writer.name === reader.name || PROMOTED.get(writer.name)?.includes(reader.name) === true
+    return writer.name === reader.name || promotionOf(writer, reader) !== undefined
   if (writer.kind !== reader.kind) return false
   if (!('aliases' in writer) || !('aliases' in reader)) return isList(writer)
   return plainName(writer.name) === plainName(reader.name) || reader.aliases.has(writer.name)

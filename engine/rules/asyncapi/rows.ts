@@ -185,7 +185,7 @@ const ROWS = {
     action: 'changed',
     effect: 'may-narrow',
     sentence: 'the schema changed in another language than JSON Schema ({name})',
-    why: 'The language is not compared, or readers may fail without the schema by which the data was written.',
+    why: 'The language is not compared, or some readers read what is sent otherwise, or not at all.',
     fix: 'Check it by the compatibility rules of that language.',
   },
   'asyncapi-payload-definition-refused': {

@@ -66,8 +66,7 @@ const SAME: Readonly<Record<string, unknown>> = {
 
 const CHANGED: Readonly<Record<string, unknown>> = {
   'another namespace': { ...ORDER, namespace: 'a.c' },
-  'another type': withField('key', { type: 'bytes' }),
-  'another logical type': withField('at', { type: { type: 'long', logicalType: 'timestamp-micros' } }),
+  'another logical type': withField('at', { type: { type: 'long', logicalType: 'local-timestamp-millis' } }),
   'another default': withField('other', { default: 'A' }),
   'another order of a union': withField('other', { type: ['Kind', 'null'] }),
   'another order of symbols': withField('kind', { type: { ...KIND, symbols: ['B', 'A'] } }),
@@ -131,22 +130,32 @@ const symbols = (list: readonly string[], members: Json = {}): Json => ({
 /** Two schemas, and the level if an application that sends, or one that receives, moves from the first to the second. */
 type Resolved = readonly [what: string, before: unknown, after: unknown, sent: Worst, received: Worst]
 
+const PAIR: readonly Json[] = [
+  { name: 'a', type: 'int' },
+  { name: 'b', type: 'int' },
+]
+
 const RESOLVED: readonly Resolved[] = [
-  ['a wider number', field('int'), field('long'), 'breaking', 'dangerous'],
+  ['a wider number', field('int'), field('long'), 'breaking', 'info'],
   ['a number that becomes a fraction', field('long'), field('double'), 'breaking', 'dangerous'],
-  ['a text that becomes bytes', field('string'), field('bytes'), 'dangerous', 'dangerous'],
+  ['a text that becomes bytes', field('string'), field('bytes'), 'dangerous', 'info'],
   ['a number that becomes a text', field('int'), field('string'), 'breaking', 'breaking'],
-  ['a field without a default', record([]), field('int'), 'dangerous', 'breaking'],
-  ['a field with a default', record([]), field('int', { default: 0 }), 'dangerous', 'dangerous'],
-  ['a null beside a type', field('int'), field(['null', 'int']), 'breaking', 'dangerous'],
-  ['a union in another order', field(['int', 'null']), field(['null', 'int']), 'dangerous', 'dangerous'],
-  ['a symbol', symbols(['A']), symbols(['A', 'B']), 'breaking', 'dangerous'],
+  ['a field without a default', record([]), field('int'), 'info', 'breaking'],
+  ['a field with a default', record([]), field('int', { default: 0 }), 'info', 'info'],
+  ['a field with a default that goes', field('int', { default: 0 }), record([]), 'dangerous', 'dangerous'],
+  ['a null beside a type', field('int'), field(['null', 'int']), 'breaking', 'info'],
+  ['a union in another order', field(['int', 'null']), field(['null', 'int']), 'info', 'info'],
+  ['a union whose first match is another one', field(['int', 'long']), field(['long', 'int']), 'info', 'dangerous'],
+  ['a symbol', symbols(['A']), symbols(['A', 'B']), 'breaking', 'info'],
+  ['a symbol between others', symbols(['A', 'C']), symbols(['A', 'B', 'C']), 'breaking', 'info'],
+  ['a symbol less', symbols(['A', 'B']), symbols(['A']), 'info', 'breaking'],
+  ['the first default of an enum', symbols(['A']), symbols(['A'], { default: 'A' }), 'info', 'info'],
   [
     'a symbol for which the reader has a default',
     symbols(['A'], { default: 'A' }),
     symbols(['A', 'B'], { default: 'A' }),
     'dangerous',
-    'dangerous',
+    'info',
   ],
   [
     'the size of a fixed type',
@@ -173,9 +182,20 @@ const RESOLVED: readonly Resolved[] = [
     'the unit of a time',
     field({ type: 'long', logicalType: 'timestamp-millis' }),
     field({ type: 'long', logicalType: 'timestamp-micros' }),
-    'dangerous',
-    'dangerous',
+    'breaking',
+    'breaking',
   ],
+  [
+    'the unit of a time of the day',
+    field({ type: 'int', logicalType: 'time-millis' }),
+    field({ type: 'long', logicalType: 'time-micros' }),
+    'breaking',
+    'breaking',
+  ],
+  ['an exact fraction', field('int'), field('double'), 'breaking', 'info'],
+  ['a fraction that loses digits', field('int'), field('float'), 'breaking', 'dangerous'],
+  ['the order of fields', record(PAIR), record([...PAIR].reverse()), 'info', 'info'],
+  ['a first default', field('int'), field('int', { default: 0 }), 'info', 'info'],
   ['the items of a list', { type: 'array', items: 'int' }, { type: 'array', items: 'boolean' }, 'breaking', 'breaking'],
   ['a record that holds itself', field(['null', 'R']), field(['null', 'R'], { doc: 'x' }), 'none', 'none'],
   ['a type that is not defined', field('X'), field('Y'), 'dangerous', 'dangerous'],
@@ -188,6 +208,47 @@ suite('data by another Avro schema', () => {
         worstOf('asyncapi', documentOf(before, FORMAT, action), documentOf(after, FORMAT, action)),
       )
       assert.deepEqual(levels, [sent, received])
+    })
+})
+
+/** An optional part of a schema that not every reader takes, so that a new field with a default may be refused. */
+const INVALID: Readonly<Record<string, Json>> = {
+  'a default of another type': { type: 'int', default: null },
+  'a default that is too large': { type: 'int', default: 3_000_000_000 },
+  'a default of the second branch': { type: ['string', 'null'], default: null },
+  'a number as a text': { type: 'double', default: '1.0' },
+  'a default that is no byte': { type: 'bytes', default: '\u0100' },
+  'a default of another size': { type: { type: 'fixed', name: 'F', size: 2 }, default: 'a' },
+  'a default that is no symbol': { type: symbols(['A']), default: 'B' },
+  'a default without a field that it needs': { type: { ...field('int'), name: 'Q' }, default: {} },
+  'an item of another type': { type: { type: 'array', items: 'int' }, default: [1, 'a'] },
+  'a value of another type': { type: { type: 'map', values: 'int' }, default: { a: 'b' } },
+  'a name with a hyphen': { type: 'int', default: 0, name: 'x-y' },
+  'a name with a letter outside of ASCII': { type: 'int', default: 0, name: 'ä' },
+  'an alias with a hyphen': { type: 'int', default: 0, aliases: ['x-y'] },
+  'a type with the name of a primitive one': { type: { ...record([]), name: 'n.string' }, default: {} },
+  'a union in a union': { type: ['null', ['int']], default: null },
+  'a union with two maps': {
+    type: ['null', { type: 'map', values: 'int' }, { type: 'map', values: 'string' }],
+    default: null,
+  },
+  'a symbol twice': { type: symbols(['A', 'A']), default: 'A' },
+  'a size of zero': { type: { type: 'fixed', name: 'F', size: 0 }, default: '' },
+  'a type that is defined again': { type: { ...field('long'), name: 'R' }, default: { a: 1 } },
+  'a type that is not defined': { type: ['null', 'Undefined'], default: null },
+  'a default of an enum that is no symbol': { type: symbols(['A'], { default: 'Z' }), default: 'A' },
+}
+
+suite('a new field of an Avro schema', () => {
+  for (const [what, members] of Object.entries(INVALID))
+    test(`is dangerous with ${what}`, () => {
+      for (const action of ['send', 'receive'] as const) {
+        const head = record([{ name: 'b', ...members }])
+        assert.equal(
+          worstOf('asyncapi', documentOf(record([]), FORMAT, action), documentOf(head, FORMAT, action)),
+          'dangerous',
+        )
+      }
     })
 })
 
