@@ -5,10 +5,11 @@
 import { canonicalJson, type Json } from '../../common/hash.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { extensionName } from '../../contracts/protobuf/options.ts'
-import type { Declared } from '../../contracts/protobuf/model.ts'
+import { SCALARS, type Declared } from '../../contracts/protobuf/model.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { isRecord } from '../../schema/located.ts'
-import { constraintEffect, refusesUnset, type ConstraintEffect } from './constraints.ts'
+import { outerOf } from '../../contracts/protobuf/names.ts'
+import { constraintEffect, refusesUnset, relateChoices, type ConstraintEffect } from './constraints.ts'
 import type { Directions } from './directions.ts'
 
 const BEHAVIOR = '(google.api.field_behavior)'
@@ -23,8 +24,12 @@ const DEMAND = /^\((?:buf\.validate\.(?:field|oneof)|validate\.(?:rules|required
 const ADDRESS =
   /^\(google\.api\.(?:resource\)\.(?:type|pattern)|resource_reference\)\.(?:type|child_type)|resource_definition\)|routing\))/
 
+/** Fields of a message that exclude each other, by validation. */
+const CHOICES = '(buf.validate.message).oneof'
+
 /** Options that are lists of messages, which `addMembers` keeps whole. */
 const MESSAGE_LISTS: ReadonlySet<string> = new Set([
+  CHOICES,
   '(google.api.resource_definition)',
   '(google.api.routing).routing_parameters',
 ])
@@ -42,7 +47,7 @@ const IGNORED: ReadonlySet<Json> = new Set<Json>(['IGNORE_IF_ZERO_VALUE', 'IGNOR
  * Options by name, and by member for messages: `(a) = {b: 1}` is `(a).b = 1`. Flags of descriptor.proto are false by
  * default. The defaults of other options are unknown.
  */
-export function statedOptions({ options }: Pick<Declared, 'options'>): ReadonlyMap<string, Json> {
+export function statedOptions({ options, type }: Optioned): ReadonlyMap<string, Json> {
   const stated = new Map<string, Json>()
   for (const [name, value] of options) {
     if (!name.startsWith('(')) {
@@ -51,7 +56,32 @@ export function statedOptions({ options }: Pick<Declared, 'options'>): ReadonlyM
   }
   const behaviors = behaviorsOf(stated.get(BEHAVIOR))
   if (behaviors.length > 0) stated.set(BEHAVIOR, behaviors)
+  removeIgnored(stated, type !== undefined && SCALARS.has(type))
   return stated
+}
+
+/** A declaration. Fields have a type. */
+type Optioned = Pick<Declared, 'options'> & { readonly type?: string }
+
+/** Rules next to `IGNORE_ALWAYS` are not evaluated. A message that is ignored has rules of its own. */
+function removeIgnored(stated: Map<string, Json>, isScalar: boolean): void {
+  const ignored = new Set<string>()
+  for (const [option, value] of stated) {
+    if (!VALIDATION.test(option) || !option.endsWith('.ignore')) continue
+    if (value === 'IGNORE_UNSPECIFIED') stated.delete(option)
+    if (value === 'IGNORE_ALWAYS') ignored.add(outerOf(option))
+  }
+  if (ignored.size === 0) return
+  for (const [option, value] of stated) {
+    const isMark = value === 'IGNORE_ALWAYS' && option.endsWith('.ignore')
+    if (isWithin(isMark && !isScalar ? outerOf(option) : option, ignored)) stated.delete(option)
+  }
+}
+
+/** Whether an outer part of the option is one of them. */
+function isWithin(option: string, owners: ReadonlySet<string>): boolean {
+  for (let outer = outerOf(option); outer !== ''; outer = outerOf(outer)) if (owners.has(outer)) return true
+  return false
 }
 
 function addMembers(name: string, value: Json, into: Map<string, Json>): void {
@@ -59,6 +89,7 @@ function addMembers(name: string, value: Json, into: Map<string, Json>): void {
   if (members.length > 0) {
     for (const [member, inner] of members) addMembers(`${name}.${extensionName(member)}`, inner, into)
   } else if (!VALIDATION.test(name)) into.set(name, listedOnce(value))
+  else if (name === CHOICES) into.set(name, inOrder([value].flat().map(choiceOf)))
   else if (!isSwitchedOff(name, value)) into.set(name, VALUE_SET.test(name) ? inOrder(value) : listedOnce(value))
 }
 
@@ -82,6 +113,17 @@ function itemsOf(value: Json): ReadonlyMap<string, Json> {
   return new Map(items.map((item) => [canonicalJson(item), item]))
 }
 
+/** The order of its fields has no meaning. */
+function choiceOf(choice: Json): Json {
+  if (!isMessage(choice)) return choice
+  const { fields = [], required, ...rest } = choice
+  return {
+    ...rest,
+    fields: [...itemsOf(fields).values()].flat().map(String).toSorted(byCodeUnit),
+    ...(required === true && { required }),
+  }
+}
+
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
@@ -95,6 +137,9 @@ function behaviorsOf(value: Json | undefined): readonly string[] {
   const list = [value ?? []].flat().filter((behavior) => typeof behavior === 'string')
   return [...new Set(list)].filter((behavior) => behavior !== 'OPTIONAL').sort(byCodeUnit)
 }
+
+/** Behaviors that demand something of those who send. */
+const LOOSENED: ReadonlySet<string> = new Set(['REQUIRED', 'IMMUTABLE'])
 
 /** One option of a declaration. */
 interface OptionChange {
@@ -113,14 +158,21 @@ export function optionRule({ option, base, head }: OptionChange, directions: Dir
     const isNew = (behavior: string): boolean => current.includes(behavior) && !old.includes(behavior)
     if (isNew('REQUIRED') && directions.isSent) return 'proto-field-required-by-option'
     if (isNew('INPUT_ONLY') && directions.isReceived) return 'proto-field-became-input-only'
-    const isKept = old.every((behavior) => current.includes(behavior))
+    // Callers may leave out, or change, what they had to keep.
+    const isKept = old.every(
+      (behavior) => current.includes(behavior) || (!directions.isReceived && LOOSENED.has(behavior)),
+    )
     const isHarmless = isKept && current.every((behavior) => behavior === 'REQUIRED' || !isNew(behavior))
     return isHarmless ? 'proto-option-changed' : 'proto-caller-option-changed'
   }
   if (isDemand(option, after) && !isDemand(option, before)) {
     return directions.isSent ? 'proto-field-required-by-option' : 'proto-option-changed'
   }
-  const effect = constraintEffect(option, base, head)
+  if (isDemand(option, before) && !isDemand(option, after)) {
+    return directions.isReceived ? 'proto-caller-option-changed' : 'proto-option-changed'
+  }
+  const effect =
+    option === CHOICES ? relateChoices(itemsOf(before), itemsOf(after)) : constraintEffect(option, base, head)
   if (effect !== null) return constraintRule(effect, directions)
   if (ADDRESS.test(option)) return isExtended(before, after) ? 'proto-option-changed' : 'proto-caller-option-changed'
   return CALLER_OPTIONS.test(option) ? 'proto-caller-option-changed' : 'proto-option-changed'
@@ -147,7 +199,7 @@ function isDemand(option: string, value: Json): boolean {
  * Whether calls without a field or oneof are refused: by its options (`required`), surely by what they state about its value
  * (`refused`), or perhaps by that (`constrained`).
  */
-export function demandOf(declared: Pick<Declared, 'options'>): 'required' | 'refused' | 'constrained' | 'none' {
+export function demandOf(declared: Optioned): 'required' | 'refused' | 'constrained' | 'none' {
   const options = statedOptions(declared)
   const stated = [...options]
   const isRequired = ([option, value]: (typeof stated)[number]): boolean =>
@@ -161,4 +213,9 @@ export function demandOf(declared: Pick<Declared, 'options'>): 'required' | 'ref
   if (rules.length === 0 || isIgnored) return 'none'
   const unset = refusesUnset(options)
   return unset === 'yes' ? 'refused' : unset === 'perhaps' ? 'constrained' : 'none'
+}
+
+/** Whether validation takes the values of an enum only (`defined_only`). */
+export function takesDefinedValues(declared: Optioned): boolean {
+  return [...statedOptions(declared)].some(([option, value]) => value === true && option.endsWith('.enum.defined_only'))
 }

@@ -191,6 +191,25 @@ const refusedValues: Relate = ({ before, after }) => {
 
 const flag: Relate = ({ before, after }) => (before === after ? NEITHER : after === true ? NARROWS : WIDENS)
 
+/** A format that takes the values of narrower ones. */
+const WIDER: Readonly<Record<string, readonly string[]>> = {
+  ip: ['ipv4', 'ipv6'],
+  address: ['hostname', 'ip', 'ipv4', 'ipv6'],
+  uri_ref: ['uri'],
+  ip_with_prefixlen: ['ipv4_with_prefixlen', 'ipv6_with_prefixlen'],
+  ip_prefix: ['ipv4_prefix', 'ipv6_prefix'],
+}
+
+/** A format beside, or in place of, a narrower one on the other side changes nothing by itself. */
+function format(name: string): Relate {
+  const narrower = WIDER[name] ?? []
+  return (change) => {
+    const { owner, base, head, before } = change
+    const other = before === true ? head : base
+    return narrower.some((one) => other.get(`${owner}.${one}`) === true) ? NEITHER : flag(change)
+  }
+}
+
 /** A text that each value must contain at one place. */
 function fixedText(holds: (longer: string, shorter: string) => boolean): Relate {
   return ({ before, after }) => {
@@ -209,13 +228,28 @@ const unknown: Relate = () => UNKNOWN
 /** How much validation passes over. */
 const IGNORED = ['IGNORE_UNSPECIFIED', 'IGNORE_IF_UNPOPULATED', 'IGNORE_IF_ZERO_VALUE', 'IGNORE_ALWAYS']
 
-/** What is ignored may have been valid before. */
-function relateIgnored({ before, after }: ConstraintChange): ConstraintEffect {
+/** The zero of a field is passed over, or no longer. What else is ignored may have been valid before. */
+function relateIgnored({ owner, base, head, before, after }: ConstraintChange): ConstraintEffect {
   const [was, is] = [before, after].map((value) =>
     IGNORED.indexOf(typeof value === 'string' ? value : 'IGNORE_UNSPECIFIED'),
   )
   if (was === undefined || is === undefined || was < 0 || is < 0) return UNKNOWN
-  return perhaps(was < is ? WIDENS : NARROWS)
+  if (was === is) return NEITHER
+  const [effect, stated] = was < is ? [WIDENS, base] : [NARROWS, head]
+  const isZeroAlone = Math.min(was, is) === 0 && Math.max(was, is) === IGNORED.indexOf('IGNORE_IF_ZERO_VALUE')
+  if (!isZeroAlone || ITEM.test(`${owner}.`) || !isOfValue(stated)) return perhaps(effect)
+  const certainty = refusesUnset(stated)
+  if (certainty === 'perhaps') return perhaps(effect)
+  return certainty === 'yes' ? effect : NEITHER
+}
+
+/** Types with a zero that is a value. A message is there or not. */
+const OF_VALUE = /\.(?:string|bytes|bool|enum|repeated|map|float|double|[su]?int(?:32|64)|s?fixed(?:32|64))\./
+
+function isOfValue(stated: Stated): boolean {
+  return [...stated.keys()].every(
+    (option) => !CONSTRAINT.test(option) || option.endsWith('.ignore') || OF_VALUE.test(option),
+  )
 }
 
 function perhaps({ narrows, widens }: ConstraintEffect): ConstraintEffect {
@@ -228,6 +262,31 @@ const expressions: Relate = ({ before, after }) =>
 
 function withoutTexts(value: Json): Json {
   return [value].flat().map((item) => (isRecord(item) ? (item['expression'] ?? null) : item))
+}
+
+/** What fields exclude each other. Of the fields of a choice, one may be set, or must. */
+export function relateChoices(before: ReadonlyMap<string, Json>, after: ReadonlyMap<string, Json>): ConstraintEffect {
+  const [base, head] = [before, after].map((list) => [...list.values()].map(choiceOf))
+  if (base === undefined || head === undefined) return UNKNOWN
+  return fromSets(
+    head.every((choice) => isImplied(choice, base)),
+    base.every((choice) => isImplied(choice, head)),
+  )
+}
+
+interface Choice {
+  readonly fields: ReadonlySet<unknown>
+  readonly isRequired: boolean
+}
+
+function choiceOf(choice: Json): Choice {
+  const { fields, required }: Readonly<Record<string, unknown>> = isRecord(choice) ? choice : {}
+  return { fields: new Set(Array.isArray(fields) ? fields : []), isRequired: required === true }
+}
+
+function isImplied({ fields, isRequired }: Choice, others: readonly Choice[]): boolean {
+  const isExclusive = fields.size < 2 || others.some((other) => fields.isSubsetOf(other.fields))
+  return isExclusive && (!isRequired || others.some((other) => other.isRequired && other.fields.isSubsetOf(fields)))
 }
 
 /** Formats of texts and bytes. All but `uri_ref` refuse the empty text. */
@@ -267,7 +326,11 @@ const RULES: ReadonlyMap<string, Relate> = new Map<string, Relate>([
       [most, (change) => relateSizes(change, names, 'upper')],
     ]
   }),
-  ...FLAGS.map((name): [string, Relate] => [name, flag]),
+  ...FLAGS.map((name): [string, Relate] => [name, format(name)]),
+  // Callers by the contract send the values that it defines.
+  ['defined_only', (change) => perhaps(flag(change))],
+  // It is true if it is not stated.
+  ['strict', ({ before, after }) => (before === after || after !== false ? NARROWS : WIDENS)],
   ['const', relateValues],
   ['in', relateValues],
   ['not_in', refusedValues],

@@ -81,6 +81,11 @@ function reportRemovedValue({ values, number, reserved }: RemovedNumber, head: P
     subject: `${head.fullName}#${number}`,
     reaches: head.fullName,
   } as const
+  const checked = hasNumber && hasName ? walk.checkedField(head.fullName) : undefined
+  if (checked !== undefined) {
+    walk.add({ ...place, rule: 'proto-field-constraint-tightened', name: checked, before: first.name })
+    return
+  }
   const name = values.map((value) => `${head.fullName}.${value.name}`).join('`, `')
   walk.add({ ...place, rule: valueRemovalRule(hasNumber, hasName), name, before: number })
 }

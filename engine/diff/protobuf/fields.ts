@@ -8,6 +8,7 @@ import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { textOrNull } from '../../schema/located.ts'
 import { effectiveDefault } from './field-defaults.ts'
 import { isDelimited, relateFieldTypes, typeOfField, type TypeLikeness } from './field-types.ts'
+import { demandOf } from './call-options.ts'
 import { compareCommonOptions } from './options.ts'
 import type { ProtoChange, ProtoWalk } from './walk.ts'
 import { outerOf } from '../../contracts/protobuf/names.ts'
@@ -94,7 +95,16 @@ function compareCardinality(base: ProtoField, head: ProtoField, add: AddFieldCha
   if (walk.base.messages.get(base.scope)?.isMapEntry !== walk.head.messages.get(head.scope)?.isMapEntry) return
   const before = cardinalityOf(base, walk.base)
   const after = cardinalityOf(head, walk.head)
-  if (before !== after) add(cardinalityRule(before, after), CARDINALITY_WORDS[before], CARDINALITY_WORDS[after])
+  if (before === after) return
+  const rule = isDemanded(base, head, walk) ? 'proto-field-required-by-option' : cardinalityRule(before, after)
+  add(rule, CARDINALITY_WORDS[before], CARDINALITY_WORDS[after])
+}
+
+/** Validation passes over a field with explicit presence that is not set. Without it, the zero is refused. */
+function isDemanded(base: ProtoField, head: ProtoField, walk: ProtoWalk): boolean {
+  const [before, after] = [cardinalityOf(base, walk.base), cardinalityOf(head, walk.head)]
+  if (before !== 'explicit' || after !== 'implicit' || !walk.directions(outerOf(head.fullName)).isSent) return false
+  return demandOf(base) !== 'required' && demandOf(head) === 'refused'
 }
 
 function cardinalityRule(before: Cardinality, after: Cardinality): ProtoRuleId {

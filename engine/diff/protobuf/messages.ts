@@ -65,10 +65,15 @@ function compareFields(base: ProtoMessage, head: ProtoMessage, walk: ProtoWalk):
       compareEntries(field, kept, walk)
     } else reportRemovedField(field, head, reserved, walk)
   }
+  // Readers of JSON take both names of a field.
+  const kept = [...after.values()].filter(({ number }) => before.has(number))
+  const known = new Set(kept.flatMap(({ name, jsonName }) => [name, jsonName]))
   for (const [number, field] of after) {
     if (before.has(number)) continue
     const place = { side: 'head', location: field.at, subject: field.fullName, reaches: head.fullName } as const
-    walk.add({ ...place, rule: additionRule(field, head, walk), name: field.fullName, after: number })
+    const rule = additionRule(field, head, walk)
+    const isShared = rule === 'proto-field-added' && [field.name, field.jsonName].some((name) => known.has(name))
+    walk.add({ ...place, rule: isShared ? 'proto-field-json-name-shared' : rule, name: field.fullName, after: number })
   }
 }
 

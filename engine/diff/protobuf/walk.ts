@@ -1,12 +1,13 @@
 /** The context of a comparison of two protobuf contracts: how its walkers report changes, and the rpcs they reach. */
 import type { ProtoContract } from '../../contracts/protobuf/contract.ts'
-import type { ProtoFile } from '../../contracts/protobuf/model.ts'
+import type { ProtoField, ProtoFile } from '../../contracts/protobuf/model.ts'
 import { canonicalJson } from '../../common/hash.ts'
 import { toJson, type Operation } from '../../model/finding.ts'
 import type { ReachedPlace } from '../../rules/findings/judged-change.ts'
 import type { Report } from '../../rules/judging/report.ts'
 import type { ProtoRuleId } from '../../rules/protobuf/rows.ts'
 import { AffectedRpcs, type Reaches } from './affected-rpcs.ts'
+import { takesDefinedValues } from './call-options.ts'
 import { BOTH_DIRECTIONS, directionsIn, type Directions } from './directions.ts'
 
 export interface ProtoChange {
@@ -29,6 +30,8 @@ export interface ProtoWalk {
   readonly add: (change: ProtoChange) => void
   /** How the head uses what a change reaches. */
   readonly directions: (reaches: Reaches) => Directions
+  /** The full name of a field that callers send, and whose validation takes the values of the enum only. */
+  readonly checkedField: (enumName: string) => string | undefined
 }
 
 /** One change, however often it was found, and the nodes of the rpcs that it reaches. */
@@ -42,6 +45,7 @@ export class ProtoChanges implements ProtoWalk {
   readonly base: ProtoContract
   readonly head: ProtoContract
   readonly directions: ProtoWalk['directions']
+  readonly checkedField: ProtoWalk['checkedField']
   readonly #rpcs: Readonly<Record<'base' | 'head', AffectedRpcs>>
   readonly #found = new Map<string, ProtoFinding>()
 
@@ -51,6 +55,8 @@ export class ProtoChanges implements ProtoWalk {
     this.#rpcs = { base: new AffectedRpcs(base), head: new AffectedRpcs(head) }
     const directionsOf = directionsIn(head)
     this.directions = (reaches) => (typeof reaches === 'string' ? directionsOf(reaches) : BOTH_DIRECTIONS)
+    let checked: ReadonlyMap<string, string> | undefined
+    this.checkedField = (enumName) => (checked ??= checkedEnums(head, this.directions)).get(enumName)
   }
 
   readonly add = (change: ProtoChange): void => {
@@ -114,6 +120,19 @@ export class ProtoChanges implements ProtoWalk {
       },
     })
   }
+}
+
+function checkedEnums(contract: ProtoContract, directions: ProtoWalk['directions']): ReadonlyMap<string, string> {
+  const sent = [...contract.messages.values()].filter(({ fullName }) => directions(fullName).isSent)
+  const checked = sent.flatMap(({ fields }) => fields).filter(takesDefinedValues)
+  return new Map(checked.map((field) => [enumOf(field, contract), field.fullName]))
+}
+
+/** The enum of a field, also of the values of a map. */
+function enumOf({ type, scope, label }: ProtoField, contract: ProtoContract): string {
+  const { name } = contract.typeOf(type, scope)
+  const value = label === 'map' ? contract.messages.get(name)?.fields.find(({ number }) => number === 2) : undefined
+  return value === undefined ? name : contract.typeOf(value.type, value.scope).name
 }
 
 /** The head's version of a base file: by path, or as the only file of a set without paths. */

@@ -14,6 +14,18 @@ export const FIELD_ROWS = {
     why: 'Readers by the old contract pass over it.',
     fix: NOTHING_TO_DO,
   },
+  'proto-field-json-name-shared': {
+    level: 'dangerous',
+    direction: 'none',
+    area: 'protobuf fields',
+    kind: 'existence',
+    action: 'added',
+    effect: 'may-narrow',
+    buf: [],
+    sentence: 'the field `{name}` was added with a name that JSON has for another field',
+    why: 'Readers take either field for it, and the compiler refuses most such names.',
+    fix: 'Give the field another name.',
+  },
   'proto-constrained-field-added': {
     level: 'dangerous',
     direction: 'request',

@@ -112,6 +112,141 @@ suite('a constraint of a field', () => {
   })
 })
 
+/** Two messages, and the level for those who send them, forth and back. */
+type SentRow = readonly [what: string, one: string, other: string, forth: Worst, back: Worst]
+
+const KINDS = 'enum Kind { KIND_ZERO = 0; KIND_ONE = 1; }'
+const FEWER = 'enum Kind { KIND_ZERO = 0; reserved 1; reserved KIND_ONE; }'
+const IGNORED = '(buf.validate.field).ignore = IGNORE_ALWAYS'
+const SHORT = '(buf.validate.field).string.min_len = 1'
+const REQUIRED = '(buf.validate.field).required = true'
+const ZERO_IGNORED = '(buf.validate.field).ignore = IGNORE_IF_ZERO_VALUE'
+const defined = (type: string, path: string, rest: string): string =>
+  `${type} a = 1 [(buf.validate.field).${path}enum.defined_only = true]; ${rest.replace('reserved KIND_ONE', 'reserved "KIND_ONE"')}`
+const choice = (fields: string, rest = ''): string =>
+  `option (buf.validate.message).oneof = { fields: [${fields}] ${rest} }; string a = 1; string b = 2; string c = 3;`
+const NO_CHOICE = 'string a = 1; string b = 2; string c = 3;'
+const format = (name: string): string => `string a = 1 [(buf.validate.field).string.${name} = true];`
+
+const INTERPLAY: readonly SentRow[] = [
+  ['a rule that is always ignored', 'string a = 1;', `string a = 1 [${SHORT}, ${IGNORED}];`, 'none', 'none'],
+  ['a demand that is always ignored', 'string a = 1;', `string a = 1 [${REQUIRED}, ${IGNORED}];`, 'none', 'none'],
+  [
+    'another rule that is always ignored',
+    `string a = 1 [${SHORT}, ${IGNORED}];`,
+    `string a = 1 [(buf.validate.field).string.min_len = 5, ${IGNORED}];`,
+    'none',
+    'none',
+  ],
+  [
+    'a rule of items that is always ignored',
+    'repeated string a = 1;',
+    'repeated string a = 1 [(buf.validate.field).repeated.items = { ignore: IGNORE_ALWAYS string { min_len: 1 } }];',
+    'none',
+    'none',
+  ],
+  [
+    'a rule that comes to be ignored',
+    `string a = 1 [${SHORT}];`,
+    `string a = 1 [${SHORT}, ${IGNORED}];`,
+    'info',
+    'breaking',
+  ],
+  [
+    'a demand that comes to be ignored',
+    `string a = 1 [${REQUIRED}];`,
+    `string a = 1 [${REQUIRED}, ${IGNORED}];`,
+    'info',
+    'breaking',
+  ],
+  ['a new field that is always ignored', '', `string a = 1 [${REQUIRED}, ${IGNORED}];`, 'info', 'breaking'],
+  [
+    'what is meant without it',
+    `string a = 1 [${SHORT}];`,
+    `string a = 1 [${SHORT}, (buf.validate.field).ignore = IGNORE_UNSPECIFIED];`,
+    'none',
+    'none',
+  ],
+  [
+    'the zero that is ignored',
+    `string a = 1 [${SHORT}];`,
+    `string a = 1 [${SHORT}, ${ZERO_IGNORED}];`,
+    'info',
+    'breaking',
+  ],
+  [
+    'the zero that is ignored and was taken',
+    'string a = 1 [(buf.validate.field).string.max_len = 5];',
+    `string a = 1 [(buf.validate.field).string.max_len = 5, ${ZERO_IGNORED}];`,
+    'info',
+    'info',
+  ],
+  ['presence beside a rule', `optional string a = 1 [${SHORT}];`, `string a = 1 [${SHORT}];`, 'breaking', 'dangerous'],
+  [
+    'a oneof beside a rule',
+    `oneof o { string a = 1 [${SHORT}]; }`,
+    `string a = 1 [${SHORT}];`,
+    'breaking',
+    'dangerous',
+  ],
+  [
+    'presence beside a rule that takes zero',
+    'optional string a = 1 [(buf.validate.field).string.max_len = 5];',
+    'string a = 1 [(buf.validate.field).string.max_len = 5];',
+    'dangerous',
+    'dangerous',
+  ],
+  ['a value that is defined', defined('Kind', '', KINDS), defined('Kind', '', FEWER), 'breaking', 'breaking'],
+  [
+    'a value that is defined for items',
+    defined('repeated Kind', 'repeated.items.', KINDS),
+    defined('repeated Kind', 'repeated.items.', FEWER),
+    'breaking',
+    'breaking',
+  ],
+  [
+    'a value that is defined for values of a map',
+    defined('map<string, Kind>', 'map.values.', KINDS),
+    defined('map<string, Kind>', 'map.values.', FEWER),
+    'breaking',
+    'breaking',
+  ],
+  ['defined values only', `Kind a = 1; ${KINDS}`, defined('Kind', '', KINDS), 'dangerous', 'info'],
+  ['a choice', NO_CHOICE, choice('"a", "b"'), 'breaking', 'info'],
+  ['a choice of more', choice('"a", "b"'), choice('"a", "b", "c"'), 'breaking', 'info'],
+  ['a choice in another order', choice('"a", "b"'), choice('"b", "a"'), 'none', 'none'],
+  ['a choice that is required', choice('"a", "b"'), choice('"a", "b"', 'required: true'), 'breaking', 'info'],
+  ['a choice that is not required, stated', choice('"a", "b"'), choice('"a", "b"', 'required: false'), 'none', 'none'],
+  ['a narrower format', format('ip'), format('ipv4'), 'breaking', 'info'],
+  ['an address that is a hostname', format('address'), format('hostname'), 'breaking', 'info'],
+  ['a reference that is an address', format('uri_ref'), format('uri'), 'breaking', 'info'],
+  ['another format', format('email'), format('uuid'), 'breaking', 'breaking'],
+]
+
+suite('the validation of messages that are sent', () => {
+  for (const [what, one, other, forth, back] of INTERPLAY)
+    test(`changes by ${what}`, () => {
+      const [before, after] = [contract(one, SENT), contract(other, SENT)]
+      assert.deepEqual([worstOf('protobuf', before, after), worstOf('protobuf', after, before)], [forth, back])
+    })
+})
+
+/** A message with a field, and with one more whose names JSON has for the first. */
+const SHARED: readonly (readonly [syntax: string, one: string, other: string])[] = [
+  ['proto2', 'optional int32 a_b = 1;', 'optional int32 aB = 2;'],
+  ['proto3', 'int32 a_b = 1;', 'int32 aB = 2;'],
+  ['proto3', 'int32 a = 1 [json_name = "z"];', 'int32 z = 2 [json_name = "y"];'],
+  ['proto3', 'int32 a_b = 1;', 'int32 c = 2 [json_name = "a_b"];'],
+]
+
+suite('a new field that has a name of another field in JSON', () => {
+  for (const [syntax, one, other] of SHARED)
+    test(`is dangerous: ${one} ${other}`, () => {
+      const [before, after] = [one, `${one} ${other}`].map((fields) => contract(fields, SENT).replace('proto3', syntax))
+      assert.equal(worstOf('protobuf', before, after), 'dangerous')
+    })
+})
+
 function operation(info: string): string {
   return contract('int32 a = 1;', `rpc Get(M) returns (google.longrunning.Operation) { ${info} }`)
 }

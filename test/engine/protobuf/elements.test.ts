@@ -46,10 +46,10 @@ type Stated = readonly [text: string, forth: Worst, back: Worst]
 /** By which servers accept and answer calls, and one that concerns no caller. */
 const FIELD_OPTIONS: readonly Stated[] = [
   ['(buf.validate.field).int32.gt = 5', 'breaking', 'info'],
-  ['(.buf.validate.field).required = true', 'breaking', 'dangerous'],
+  ['(.buf.validate.field).required = true', 'breaking', 'info'],
   ['(buf.validate.field).repeated.items.required = true', 'dangerous', 'dangerous'],
   ['(validate.rules).int32.gt = 5', 'breaking', 'info'],
-  ['(google.api.field_behavior) = REQUIRED', 'breaking', 'dangerous'],
+  ['(google.api.field_behavior) = REQUIRED', 'breaking', 'info'],
   ['(google.api.field_behavior) = INPUT_ONLY', 'dangerous', 'dangerous'],
   ['(google.api.field_behavior) = OUTPUT_ONLY', 'dangerous', 'dangerous'],
   ['(google.api.field_behavior) = OPTIONAL', 'info', 'info'],
@@ -309,7 +309,7 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     message('oneof o { int32 a = 1; }'),
     message('oneof o { option (buf.validate.oneof).required = true; int32 a = 1; }'),
     'breaking',
-    'dangerous',
+    'info',
   ],
   [
     'a oneof that must be given',
