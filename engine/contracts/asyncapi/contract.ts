@@ -5,7 +5,15 @@
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { CompareOptions } from '../../model/format.ts'
 import { fail, ok, type Result } from '../../common/result.ts'
-import { isRecord, locatedItems, memberOf, pointerOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import {
+  isRecord,
+  locatedItems,
+  memberOf,
+  pointerOf,
+  textOrNull,
+  type JsonRecord,
+  type Located,
+} from '../../schema/located.ts'
 import { readDocument } from '../document.ts'
 import { filesHandedIn } from '../further-files.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
@@ -24,7 +32,12 @@ import { partWithTraits, traitOrderOf, type TraitOrder } from './traits.ts'
 export type AsyncAction = 'send' | 'receive'
 
 export interface AsyncChannel {
+  /** Its key among the channels: the address, with the id if another channel has the same one. */
   readonly address: string
+  /** The name in the document, which is not on the wire. 2.x: the address. */
+  readonly id: string
+  /** The address as written. Null: it is not known before the application runs. */
+  readonly stated: string | null
   readonly located: Located
   readonly parameters: Located | null
   readonly bindings: Located | null
@@ -147,7 +160,7 @@ class AsyncApiReader {
     const channels = new Map<string, AsyncChannel>()
     const operations = new Map<string, AsyncOperation>()
     for (const [address, channel] of this.#members(this.#root, 'channels', true)) {
-      channels.set(address, this.#channel(address, channel))
+      channels.set(address, this.#channel({ address, id: address, stated: address }, channel))
       for (const [member, action] of [
         ['publish', 'receive'],
         ['subscribe', 'send'],
@@ -176,7 +189,7 @@ class AsyncApiReader {
       const address = typeof stated === 'string' ? stated : `(${id})`
       // Several channels may have the same address on different servers.
       const key = channels.has(address) ? `${address} (${id})` : address
-      channels.set(key, this.#channel(key, channel))
+      channels.set(key, this.#channel({ address: key, id, stated: textOrNull(stated) }, channel))
       addresses.set(channel.value, key)
     }
     const sameActions = new Map<string, SameAction>()
@@ -251,9 +264,9 @@ class AsyncApiReader {
     return messages
   }
 
-  #channel(address: string, channel: Located): AsyncChannel {
+  #channel(names: Pick<AsyncChannel, 'address' | 'id' | 'stated'>, channel: Located): AsyncChannel {
     return {
-      address,
+      ...names,
       located: channel,
       parameters: memberOf(channel, 'parameters'),
       bindings: this.#part(channel, 'bindings'),

@@ -1,21 +1,61 @@
 /**
  * Addresses of channels that differ only in the names of their parameters: `user/{id}` is `user/{userId}` on the wire.
  */
+import { byCodeUnit } from '../../common/code-unit-order.ts'
+import { canonicalJson } from '../../common/hash.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
-import type { AsyncApi, AsyncReply, AsyncServer } from '../../contracts/asyncapi/contract.ts'
+import type { AsyncApi, AsyncChannel, AsyncReply, AsyncServer } from '../../contracts/asyncapi/contract.ts'
+import { matchByKey, matchRest, type Matched } from '../match.ts'
 
 /** The head, with its channels and operations under the addresses of the base. */
 export function withBaseAddresses(base: AsyncApi, head: AsyncApi): AsyncApi {
-  const names = renamedAddresses([...base.channels.keys()], [...head.channels.keys()])
-  if (names.size === 0) return head
+  const matched = underNames(head, matchedKeys(base, head))
+  return underNames(matched, renamedAddresses([...base.channels.keys()], [...matched.channels.keys()]))
+}
+
+function underNames(api: AsyncApi, names: ReadonlyMap<string, string>): AsyncApi {
+  if (names.size === 0) return api
   const nameOf = (address: string): string => names.get(address) ?? address
-  const operations = [...head.operations.values()].map((operation) => {
-    const { action, address } = operation
+  const operations = [...api.operations].map(([key, operation]) => {
+    const { action } = operation
     const parts = operation.parts.map((part) => ({ ...part, reply: repliedAt(part.reply, nameOf) }))
-    return [`${action} ${nameOf(address)}`, { ...operation, parts }] as const
+    return [`${action} ${nameOf(key.slice(action.length + 1))}`, { ...operation, parts }] as const
   })
-  const channels = [...head.channels].map(([address, channel]) => [nameOf(address), channel] as const)
-  return { ...head, channels: new Map(channels), operations: new Map(operations) }
+  const channels = [...api.channels].map(([address, channel]) => [nameOf(address), channel] as const)
+  return { ...api, channels: new Map(channels), operations: new Map(operations) }
+}
+
+type Keyed = readonly [key: string, channel: AsyncChannel]
+
+/** Ids are not on the wire. Channels of one address, and those without one, match by what they contain. */
+function matchedKeys(base: AsyncApi, head: AsyncApi): ReadonlyMap<string, string> {
+  const [bases, heads] = [base, head].map(({ channels }) => Map.groupBy(channels, ([, { stated }]) => stated))
+  const names = new Map<string, string>()
+  for (const [stated, channels] of heads ?? []) {
+    const others = bases?.get(stated) ?? []
+    const isSure = stated !== null && channels.length + others.length < 3
+    if (isSure || others.length === 0) continue
+    const { kept, added } = matchChannels(others, channels, stated)
+    for (const [[before], [after]] of kept) if (before !== after) names.set(after, before)
+    for (const [key, { id }] of added) if (base.channels.has(key)) names.set(key, freeKey(`${key} (${id})`, base, head))
+  }
+  return names
+}
+
+function matchChannels(base: readonly Keyed[], head: readonly Keyed[], stated: string | null): Matched<Keyed> {
+  const content = ([, { located }]: Keyed): string => canonicalJson(located.value)
+  const servers = ([, channel]: Keyed): string => [...(channel.servers?.keys() ?? [])].sort(byCodeUnit).join(' ')
+  const named = matchRest(
+    matchByKey(base, head, ([, { id }]) => id),
+    content,
+  )
+  const placed = stated === null ? named : matchRest(named, servers)
+  const isOne = placed.added.length === 1 && placed.removed.length === 1
+  return stated !== null || isOne ? matchRest(placed, () => '') : placed
+}
+
+function freeKey(key: string, ...apis: readonly AsyncApi[]): string {
+  return apis.some(({ channels }) => channels.has(key)) ? freeKey(`${key}'`, ...apis) : key
 }
 
 function repliedAt(reply: AsyncReply | null, nameOf: (address: string) => string): AsyncReply | null {

@@ -133,7 +133,8 @@ function compareUnusedMessages(
   after: AsyncChannel,
   isUnused: Readonly<Record<'base' | 'head', IsUnused>>,
 ): void {
-  const { address } = after
+  // The head is held under the addresses of the base.
+  const { address } = before
   const base = before.messages.filter(isUnused.base)
   const [names, known] = [base, before.messages].map((messages) => new Set(messages.map(({ name }) => name)))
   // What an operation of one side uses is reported with that operation.
@@ -161,10 +162,10 @@ function isUnusedIn({ operations }: AsyncApi): IsUnused {
 
 /** Clients that connect to a channel supply what its bindings require. */
 function compareChannelBindings(walk: AsyncWalk, before: AsyncChannel, after: AsyncChannel): void {
-  const { address } = after
+  const { address, stated } = after
   const of = `channel ${address}`
   const pair = { before: before.bindings, after: after.bindings, of, action: 'receive', endpoint: address } as const
-  compareBindings(walk, { ...pair, address })
+  compareBindings(walk, { ...pair, ...(stated !== null && { address: stated }) })
 }
 
 /** The values that a parameter may have. AsyncAPI 2.x uses a schema, 3.x uses members of the parameter. */

@@ -11,7 +11,7 @@ export function matchServers({ base, head }: Pick<AsyncWalk, 'base' | 'head'>): 
   const inOrder = (servers: typeof base.servers): readonly AsyncServer[] =>
     [...servers.values()].toSorted((one, other) => byCodeUnit(one.name, other.name))
   const byName = matchByKey(inOrder(base.servers), inOrder(head.servers), ({ name }) => name)
-  const matched = matchRest(byName, ({ url, protocol }) => `${protocol} ${plainServerAddress(url)}`)
+  const matched = matchRest(byName, ({ url, protocol }) => `${protocol.toLowerCase()} ${plainServerAddress(url)}`)
   return {
     ...matched,
     placesBefore: new Map(matched.kept.map(([{ name }], index) => [name, index])),

@@ -24,12 +24,12 @@ function compareServer(before: AsyncServer, after: AsyncServer, walk: AsyncWalk)
   // Variable names are not part of an address.
   if (!isSameServerAddress(before, after)) {
     walk.add({ ...shared, rule: 'asyncapi-server-address-changed', before: before.url, after: after.url })
-  } else if (before.protocol === after.protocol && isOtherScheme(before.scheme, after.scheme)) {
+  } else if (isSameProtocol(before, after) && isOtherScheme(before.scheme, after.scheme)) {
     // Clients take the scheme of the URL, as that of encrypted connections, also where the protocol has one name.
     const addresses = { before: `${before.scheme}://${before.url}`, after: `${after.scheme}://${after.url}` }
     walk.add({ ...shared, rule: 'asyncapi-server-address-changed', ...addresses })
   }
-  if (before.protocol !== after.protocol) {
+  if (!isSameProtocol(before, after)) {
     walk.add({ ...shared, rule: 'asyncapi-server-protocol-changed', before: before.protocol, after: after.protocol })
   } else if (before.protocolVersion !== null && before.protocolVersion !== after.protocolVersion) {
     const versions = { before: before.protocolVersion, after: after.protocolVersion }
@@ -41,6 +41,11 @@ function compareServer(before: AsyncServer, after: AsyncServer, walk: AsyncWalk)
   const bindings = { before: before.bindings, after: after.bindings, of: where, action: 'receive' } as const
   compareBindings(server, { ...bindings, endpoint: where })
   compareAsyncSecurity(server, before, after, where)
+}
+
+/** Protocols are schemes, which have no case (RFC 3986 §3.1). */
+function isSameProtocol(before: AsyncServer, after: AsyncServer): boolean {
+  return before.protocol.toLowerCase() === after.protocol.toLowerCase()
 }
 
 /** 3.x states no scheme. */

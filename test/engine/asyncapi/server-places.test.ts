@@ -21,6 +21,7 @@ suite('letters of names', () => {
     ['of hosts beside variables', { host: '{env}.Example' }, { host: '{Stage}.example' }],
     ['of schemes', secured({ type: 'http', scheme: 'Bearer' }), secured({ type: 'http', scheme: 'bearer' })],
     ['of headers', header('X-Key'), header('x-key')],
+    ['of protocols', { protocol: 'KAFKA' }, { protocol: 'kafka' }],
   ]
   for (const [name, before, after] of SAME)
     test(`${name} have no case`, () => {
