@@ -3,6 +3,7 @@
  * were taken, or takes values that were refused. Servers run these rules on each call.
  */
 import { canonicalJson, type Json } from '../../common/hash.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import { outerOf } from '../../contracts/protobuf/names.ts'
 import { isRecord } from '../../schema/located.ts'
 
@@ -169,7 +170,8 @@ function relateValues({ owner, base, head }: ConstraintChange): ConstraintEffect
   return fromSets(before.isSubsetOf(after), after.isSubsetOf(before))
 }
 
-function fromSets(keepsAll: boolean, addsNone: boolean): ConstraintEffect {
+/** From whether all that was taken is taken still, and nothing else. */
+export function fromSets(keepsAll: boolean, addsNone: boolean): ConstraintEffect {
   return { narrows: keepsAll ? 'no' : 'yes', widens: addsNone ? 'no' : 'yes' }
 }
 
@@ -192,13 +194,13 @@ const refusedValues: Relate = ({ before, after }) => {
 const flag: Relate = ({ before, after }) => (before === after ? NEITHER : after === true ? NARROWS : WIDENS)
 
 /** A format that takes the values of narrower ones. */
-const WIDER: Readonly<Record<string, readonly string[]>> = {
+const WIDER: Readonly<Record<string, readonly string[]>> = lookupTable({
   ip: ['ipv4', 'ipv6'],
   address: ['hostname', 'ip', 'ipv4', 'ipv6'],
   uri_ref: ['uri'],
   ip_with_prefixlen: ['ipv4_with_prefixlen', 'ipv6_with_prefixlen'],
   ip_prefix: ['ipv4_prefix', 'ipv6_prefix'],
-}
+})
 
 /** A format beside, or in place of, a narrower one on the other side changes nothing by itself. */
 function format(name: string): Relate {
@@ -262,31 +264,6 @@ const expressions: Relate = ({ before, after }) =>
 
 function withoutTexts(value: Json): Json {
   return [value].flat().map((item) => (isRecord(item) ? (item['expression'] ?? null) : item))
-}
-
-/** What fields exclude each other. Of the fields of a choice, one may be set, or must. */
-export function relateChoices(before: ReadonlyMap<string, Json>, after: ReadonlyMap<string, Json>): ConstraintEffect {
-  const [base, head] = [before, after].map((list) => [...list.values()].map(choiceOf))
-  if (base === undefined || head === undefined) return UNKNOWN
-  return fromSets(
-    head.every((choice) => isImplied(choice, base)),
-    base.every((choice) => isImplied(choice, head)),
-  )
-}
-
-interface Choice {
-  readonly fields: ReadonlySet<unknown>
-  readonly isRequired: boolean
-}
-
-function choiceOf(choice: Json): Choice {
-  const { fields, required }: Readonly<Record<string, unknown>> = isRecord(choice) ? choice : {}
-  return { fields: new Set(Array.isArray(fields) ? fields : []), isRequired: required === true }
-}
-
-function isImplied({ fields, isRequired }: Choice, others: readonly Choice[]): boolean {
-  const isExclusive = fields.size < 2 || others.some((other) => fields.isSubsetOf(other.fields))
-  return isExclusive && (!isRequired || others.some((other) => other.isRequired && other.fields.isSubsetOf(fields)))
 }
 
 /** Formats of texts and bytes. All but `uri_ref` refuse the empty text. */
