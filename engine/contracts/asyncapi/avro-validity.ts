@@ -1,4 +1,5 @@
 /** Whether every reader of Avro takes a schema (Avro 1.12, "Schema Declaration"). Readers refuse it as a whole if not. */
+import { lookupTable } from '../../common/lookup-table.ts'
 import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import type { AvroField, AvroNamed, AvroRecord, AvroSchema, AvroType } from './avro.ts'
 
@@ -123,7 +124,7 @@ const isBytes = (value: unknown): value is string => typeof value === 'string' &
 const isWithin = (value: unknown, bits: number): boolean =>
   Number.isInteger(value) && Number(value) >= -(2 ** (bits - 1)) && Number(value) < 2 ** (bits - 1)
 
-const DEFAULTS: Readonly<Record<string, (value: unknown) => boolean>> = {
+const DEFAULTS: Readonly<Record<string, (value: unknown) => boolean>> = lookupTable({
   null: (value) => value === null,
   boolean: (value) => typeof value === 'boolean',
   int: (value) => isWithin(value, 32),
@@ -132,11 +133,11 @@ const DEFAULTS: Readonly<Record<string, (value: unknown) => boolean>> = {
   double: (value) => typeof value === 'number',
   string: (value) => typeof value === 'string',
   bytes: isBytes,
-}
+})
 
 function isFullName(name: string): boolean {
   const parts = name.split('.')
-  return parts.every((part) => NAME.test(part)) && !Object.hasOwn(DEFAULTS, parts.at(-1) ?? '')
+  return parts.every((part) => NAME.test(part)) && DEFAULTS[parts.at(-1) ?? ''] === undefined
 }
 
 function areNames(names: readonly string[]): boolean {

@@ -3,6 +3,7 @@
  * effect on data is left out: `doc`, and attributes that the specification does not define.
  */
 import { canonicalJson } from '../../common/hash.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import { readJson } from '../json-text.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { isRecord, locatedItems, memberOf, textOrNull, type JsonRecord, type Located } from '../../schema/located.ts'
@@ -190,7 +191,8 @@ class AvroReader {
   }
 
   #ofKind(located: Located, members: JsonRecord, named: AvroName, namespace: string): AvroNamed | null {
-    if (members['type'] === 'fixed') return { ...named, ...logicalOf(members), kind: 'fixed', size: members['size'] }
+    if (members['type'] === 'fixed')
+      return { ...named, ...logicalOf(members, 'fixed'), kind: 'fixed', size: members['size'] }
     if (members['type'] === 'enum') {
       if (!Array.isArray(members['symbols'])) return null
       const symbols = textsIn(members['symbols'])
@@ -261,14 +263,41 @@ function fullName(name: string, namespace: string): string {
 }
 
 function withLogical(type: AvroType, members: JsonRecord): AvroType {
-  return type.kind === 'primitive' ? { ...type, ...logicalOf(members) } : type
+  return type.kind === 'primitive' ? { ...type, ...logicalOf(members, type.name) } : type
 }
 
 const NO_LOGICAL: Logical = { logical: null, logicalName: null }
 
-function logicalOf({ logicalType, precision, scale }: JsonRecord): Logical {
-  if (typeof logicalType !== 'string') return NO_LOGICAL
+/** The types that each logical type belongs to. */
+const UNDERLYING: Readonly<Record<string, readonly string[]>> = lookupTable({
+  date: ['int'],
+  'time-millis': ['int'],
+  'time-micros': ['long'],
+  'timestamp-millis': ['long'],
+  'timestamp-micros': ['long'],
+  'timestamp-nanos': ['long'],
+  'local-timestamp-millis': ['long'],
+  'local-timestamp-micros': ['long'],
+  'local-timestamp-nanos': ['long'],
+  decimal: ['bytes', 'fixed'],
+  'big-decimal': ['bytes'],
+  uuid: ['string', 'fixed'],
+  duration: ['fixed'],
+})
+
+/** The sizes of fixed types. */
+const SIZES: Readonly<Record<string, number>> = lookupTable({ duration: 12, uuid: 16 })
+
+/** Readers ignore a logical type of another type, and one that is not valid. One that is not known may mean something. */
+function logicalOf({ logicalType, precision, scale, size }: JsonRecord, type: string): Logical {
+  if (typeof logicalType !== 'string' || UNDERLYING[logicalType]?.includes(type) === false) return NO_LOGICAL
+  const neededSize = SIZES[logicalType]
+  if (type === 'fixed' && neededSize !== undefined && size !== neededSize) return NO_LOGICAL
+  if (logicalType !== 'decimal') return { logicalName: logicalType, logical: textOf([logicalType]) }
   // The default scale is 0.
-  const members = logicalType === 'decimal' ? [logicalType, precision ?? null, scale ?? 0] : [logicalType]
-  return { logicalName: logicalType, logical: textOf(members) }
+  const digits = { precision: Number(precision), scale: Number(scale ?? 0) }
+  const most = type === 'fixed' ? Math.floor(Math.log10(2) * (8 * Number(size) - 1)) : Infinity
+  const isValid = Object.values(digits).every(Number.isInteger) && digits.precision > 0 && digits.precision <= most
+  if (!isValid || digits.scale < 0 || digits.scale > digits.precision) return NO_LOGICAL
+  return { logicalName: logicalType, logical: textOf([logicalType, digits.precision, digits.scale]) }
 }

@@ -11,6 +11,7 @@ import {
   type AvroSchema,
   type AvroType,
 } from '../../contracts/asyncapi/avro.ts'
+import { lookupTable } from '../../common/lookup-table.ts'
 import { Pairs } from '../../schema/inclusion/pair-map.ts'
 import type { Located } from '../../schema/located.ts'
 import type { AsyncAction, AsyncApi } from '../../contracts/asyncapi/contract.ts'
@@ -52,27 +53,27 @@ export function relateAvro(action: AsyncAction, base: SchemaOfSide, head: Schema
 }
 
 /** Primitive types that a reader takes for another one, and whether each value stays the same. */
-const PROMOTED: Readonly<Record<string, Readonly<Record<string, 'exact' | 'lossy'>>>> = {
-  int: { long: 'exact', float: 'lossy', double: 'exact' },
-  long: { float: 'lossy', double: 'lossy' },
-  float: { double: 'exact' },
-  string: { bytes: 'exact' },
+const PROMOTED: Readonly<Record<string, Readonly<Record<string, 'exact' | 'lossy'>>>> = lookupTable({
+  int: lookupTable({ long: 'exact', float: 'lossy', double: 'exact' }),
+  long: lookupTable({ float: 'lossy', double: 'lossy' }),
+  float: lookupTable({ double: 'exact' }),
+  string: lookupTable({ bytes: 'exact' }),
   // Not all bytes are a text.
-  bytes: { string: 'lossy' },
-}
+  bytes: lookupTable({ string: 'lossy' }),
+})
 
 /** Logical types that count time. A reader takes the number for its own. */
-const COUNTS: Readonly<Record<string, string>> = {
-  'int date': 'days',
-  'int time-millis': 'milliseconds of a day',
-  'long time-micros': 'microseconds of a day',
-  'long timestamp-millis': 'milliseconds',
-  'long timestamp-micros': 'microseconds',
-  'long timestamp-nanos': 'nanoseconds',
-  'long local-timestamp-millis': 'milliseconds',
-  'long local-timestamp-micros': 'microseconds',
-  'long local-timestamp-nanos': 'nanoseconds',
-}
+const COUNTS: Readonly<Record<string, string>> = lookupTable({
+  date: 'days',
+  'time-millis': 'milliseconds of a day',
+  'time-micros': 'microseconds of a day',
+  'timestamp-millis': 'milliseconds',
+  'timestamp-micros': 'microseconds',
+  'timestamp-nanos': 'nanoseconds',
+  'local-timestamp-millis': 'milliseconds',
+  'local-timestamp-micros': 'microseconds',
+  'local-timestamp-nanos': 'nanoseconds',
+})
 
 type DefinedType = Exclude<AvroType, { readonly kind: 'reference' }>
 
@@ -262,8 +263,8 @@ function promotionOf(writer: AvroPrimitive, reader: AvroPrimitive): 'exact' | 'l
 }
 
 /** What a number counts. Null: no time that is known. */
-function countOf(type: AvroPrimitive | AvroFixed): string | null {
-  return type.kind === 'primitive' ? (COUNTS[`${type.name} ${type.logicalName ?? ''}`] ?? null) : null
+function countOf({ logicalName }: AvroPrimitive | AvroFixed): string | null {
+  return logicalName === null ? null : (COUNTS[logicalName] ?? null)
 }
 
 function isSameOrder(one: readonly string[], other: readonly string[]): boolean {
