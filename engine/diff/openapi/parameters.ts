@@ -8,6 +8,7 @@ import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts
 import type { OperationSide, OperationWalk } from './walk.ts'
 import { fieldChanges } from './encodings.ts'
 import { isIgnoredHeader } from './headers.ts'
+import { templateNames } from './path-templates.ts'
 import { anySchema, styleOf, writingChange } from './serialization.ts'
 
 export function compareParameters(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
@@ -74,10 +75,6 @@ function positionsOf(parameters: readonly Parameter[], path: string): readonly (
     const index = parameter.place === 'path' ? names.lastIndexOf(parameter.name) : -1
     return index === -1 ? [] : [[parameter, `path #${names.length - index}`] as const]
   })
-}
-
-function templateNames(path: string): readonly string[] {
-  return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name)
 }
 
 /**

@@ -21,6 +21,11 @@ export function byKey(one: PathEntry, other: PathEntry): number {
 
 const EXPRESSION = /\{[^{}]*\}/g
 
+/** The names of the parameters in a path, in their order. */
+export function templateNames(path: string): readonly string[] {
+  return [...path.matchAll(EXPRESSION)].map(([expression]) => expression.slice(1, -1))
+}
+
 /** An operation of a templated path. */
 export interface TemplatedOperation {
   readonly entry: PathEntry

@@ -1,4 +1,4 @@
-/** A link leads to an operation, which it names by its id or its place. */
+/** A link leads to an operation, which it names by its id or its place, and gives it parameters. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { foundBetween } from '../edit-run.ts'
@@ -72,10 +72,107 @@ const ROWS: readonly (readonly [what: string, one: Json, other: Json, is: 'same'
   ],
 ]
 
+const [ID, NO] = ['$response.body#/id', '$response.body#/no']
+const at = (place: string, name = 'id'): Json => ({
+  name,
+  in: place,
+  ...(place === 'path' && { required: true }),
+  schema: {},
+})
+
+/** A contract with a link that gives parameters to an operation that has some. */
+function giving(values: Json, parameters: readonly Json[], path = '/p'): Json {
+  const get = { operationId: 'a', parameters, responses: ANSWER }
+  const whole = linked({ operationId: 'a', parameters: values }, {})
+  return { ...whole, paths: { ...Object(whole['paths']), [path]: { get } } }
+}
+
+/** Parameters that a link gives to one operation: what it means by their names. */
+const GIVEN: readonly (readonly [what: string, one: Json, other: Json, is: 'same' | 'other'])[] = [
+  ...['query', 'cookie', 'header'].map(
+    (place) =>
+      [
+        `the place of the only ${place} parameter`,
+        giving({ [`${place}.id`]: ID }, [at(place)]),
+        giving({ id: ID }, [at(place)]),
+        'same',
+      ] as const,
+  ),
+  [
+    'the place of the only path parameter',
+    giving({ 'path.id': ID }, [at('path')], '/p/{id}'),
+    giving({ id: ID }, [at('path')], '/p/{id}'),
+    'same',
+  ],
+  [
+    'the place of one of two',
+    giving({ 'query.id': ID }, [at('query'), at('header')]),
+    giving({ id: ID }, [at('query'), at('header')]),
+    'other',
+  ],
+  [
+    'another place of two',
+    giving({ 'query.id': ID }, [at('query'), at('header')]),
+    giving({ 'header.id': ID }, [at('query'), at('header')]),
+    'other',
+  ],
+  [
+    'a name with a dot that another parameter has',
+    giving({ 'query.id': ID }, [at('query'), at('query', 'query.id')]),
+    giving({ id: ID }, [at('query'), at('query', 'query.id')]),
+    'other',
+  ],
+  [
+    'a name with a dot',
+    giving({ 'query.id': ID }, [at('query', 'query.id')]),
+    giving({ 'query.query.id': ID }, [at('query', 'query.id')]),
+    'same',
+  ],
+  ['the place of none', giving({ 'query.id': ID }, []), giving({ id: ID }, []), 'other'],
+  [
+    'a place without the parameter',
+    giving({ 'header.id': ID }, [at('query')]),
+    giving({ id: ID }, [at('query')]),
+    'other',
+  ],
+  [
+    'letters of a header field',
+    giving({ 'header.X-Id': ID }, [at('header', 'X-Id')]),
+    giving({ 'x-id': ID }, [at('header', 'x-ID')]),
+    'same',
+  ],
+  ['letters of a query parameter', giving({ ID }, [at('query')]), giving({ id: ID }, [at('query')]), 'other'],
+  ['another value', giving({ 'query.id': ID }, [at('query')]), giving({ id: NO }, [at('query')]), 'other'],
+  [
+    'one parameter twice',
+    giving({ 'query.id': ID, id: ID }, [at('query')]),
+    giving({ id: ID }, [at('query')]),
+    'other',
+  ],
+  [
+    'another name of a path parameter that it gives',
+    giving({ id: ID }, [at('path')], '/p/{id}'),
+    giving({ no: ID }, [at('path', 'no')], '/p/{no}'),
+    'same',
+  ],
+  [
+    'names of path parameters that change places',
+    giving({ id: ID, no: NO }, [at('path'), at('path', 'no')], '/p/{id}/{no}'),
+    giving({ id: ID, no: NO }, [at('path'), at('path', 'no')], '/p/{no}/{id}'),
+    'other',
+  ],
+  [
+    'another parameter of the same name',
+    giving({ id: ID }, [at('query')]),
+    giving({ id: ID }, [at('query'), at('header')]),
+    'same',
+  ],
+]
+
 const LED_ELSEWHERE = 'dangerous response-link-changed'
 
-for (const [what, one, other, is] of ROWS) {
-  test(`${what}: the link leads to ${is === 'same' ? 'the same operation' : 'another operation, or none'}`, () => {
+for (const [what, one, other, is] of [...ROWS, ...GIVEN]) {
+  test(`${what}: the link leads to ${is === 'same' ? 'the same call' : 'another call, or none'}`, () => {
     const [forth, back] = [found(one, other), found(other, one)]
     assert.deepEqual(forth, is === 'same' ? [] : [LED_ELSEWHERE])
     assert.deepEqual(back, is === 'other' ? [LED_ELSEWHERE] : [])
