@@ -12,8 +12,8 @@ import { isEqual } from '../../schema/equality.ts'
 import { isBinary } from '../../schema/languages.ts'
 import { isRecord, memberOf, textAt, type JsonRecord, type Located } from '../../schema/located.ts'
 import { EnteredSchemas } from '../../schema/looked-at.ts'
-import { resolveSchema, type SchemaSource } from '../../schema/source.ts'
-import { itemsOf, locate, locateItem, membersOf } from '../../schema/subschemas.ts'
+import { isDangling, resolveSchema, type SchemaSource } from '../../schema/source.ts'
+import { COMPOSITIONS, itemsOf, locate, locateItem, membersOf, textsOf } from '../../schema/subschemas.ts'
 import { matchByKey } from '../match.ts'
 import { isMediaTypeWithin } from './media-types.ts'
 import { reportChanged } from './delta.ts'
@@ -23,7 +23,7 @@ import { isOfAnyType, writtenTypesOf } from './written-types.ts'
 
 /** Encodings matter to forms and multipart bodies only (OpenAPI 3.1.0 §4.8.14.1). A range may contain them. */
 export function compareEncodings(walk: Walk, base: MediaType, head: MediaType, place: PayloadPlace): void {
-  for (const field of [...encodedFields(base, head), ...untypedParts(walk, base, head)]) {
+  for (const field of [...encodedFields(walk, base, head), ...untypedParts(walk, base, head)]) {
     const reportPart: ReportEncodingPart = (before, after) => {
       const facts = { of: place.of, status: place.status, name: head.name, field, before, after }
       reportChanged(walk, 'media-type-encoding', facts, { located: head.located, before, after })
@@ -50,11 +50,14 @@ export function fieldChanges(
   head: MediaType,
   direction: PayloadPlace['direction'],
 ): readonly FieldChange[] {
-  return encodedFields(base, head).flatMap((field) => fieldChange(walk, { base, head, field }, direction) ?? [])
+  return encodedFields(walk, base, head).flatMap((field) => fieldChange(walk, { base, head, field }, direction) ?? [])
 }
 
-/** Encodings by position apply to multipart bodies only (OpenAPI 3.2.0 §4.14.5). */
-function encodedFields(base: MediaType, head: MediaType): readonly string[] {
+/**
+ * Encodings by position apply to multipart bodies only (OpenAPI 3.2.0 §4.14.5). An encoding by name is of a property of the
+ * schema (3.1.1 §4.8.14.1): any other one is ignored. That a property comes or goes is reported as such.
+ */
+function encodedFields(walk: Walk, base: MediaType, head: MediaType): readonly string[] {
   const sides = [base, head]
   if (sides.every(({ encoding }) => Object.keys(encoding).length === 0)) return []
   if (!sides.every(({ name }) => hasFields(name))) return []
@@ -62,7 +65,11 @@ function encodedFields(base: MediaType, head: MediaType): readonly string[] {
     const fields = Object.keys(media.encoding)
     return isMultipartType(media.name) ? fields : fields.filter((field) => positionOf(media, field) === null)
   })
-  return [...new Set(stated)]
+  return [...new Set(stated)].filter(
+    (field) =>
+      sides.some((media) => positionOf(media, field) !== null) ||
+      (mayDescribe(walk.base, base, field) && mayDescribe(walk.head, head, field)),
+  )
 }
 
 /**
@@ -233,6 +240,39 @@ function propertyOf(
 }
 
 const MAX_DEPTH = 8
+
+/** Whether a schema describes a field on any branch, as far as it is looked into. A media type without a schema may. */
+function mayDescribe(contract: Walk['base'], { schema }: MediaType, field: string): boolean {
+  return schema === null || mayName(schema, field, contract.documents, new EnteredSchemas(), 0)
+}
+
+/** Keywords that hold schemas for the same object. */
+const IN_PLACE = {
+  lists: COMPOSITIONS,
+  named: ['dependentSchemas', 'dependencies'],
+  single: ['not', 'if', 'then', 'else'],
+} as const
+
+function mayName(schema: Located, name: string, source: SchemaSource, entered: EnteredSchemas, depth: number): boolean {
+  const resolved = resolveSchema(schema, source)
+  const { value } = resolved
+  if (isDangling(resolved) || value['$dynamicRef'] !== undefined || value['$recursiveRef'] !== undefined) return true
+  if (!entered.enter(value, depth)) return false
+  const others = [value.additionalProperties, value.unevaluatedProperties]
+  if (Object.hasOwn(membersOf(value, 'properties'), name) || textsOf(value.required).includes(name)) return true
+  if (value.patternProperties !== undefined || others.some((one) => one !== undefined && one !== false)) return true
+  const parts = [
+    ...IN_PLACE.lists.flatMap((keyword) =>
+      itemsOf(value, keyword).map((_, index, list) => locateItem(resolved, list, keyword, index)),
+    ),
+    ...IN_PLACE.named.flatMap((keyword) => {
+      const members = membersOf(value, keyword)
+      return Object.keys(members).map((member) => locate(resolved, members, keyword, member))
+    }),
+    ...IN_PLACE.single.flatMap((keyword) => memberOf(resolved, keyword) ?? []),
+  ]
+  return parts.some((part) => depth > MAX_DEPTH || mayName(part, name, source, entered, depth + 1))
+}
 
 /** OpenAPI 3.0.3 §4.7.15.1, 3.1.1 §4.8.15.1: JSON for objects, bytes for binary texts, and text for other scalars. */
 function impliedTypes(contract: Walk['base'], schema: Located | null, depth = 0): readonly string[] | null {

@@ -23,7 +23,10 @@ function multipart(direction: 'request' | 'response', members: Members): object 
   const content = { 'multipart/form-data': { schema, ...members } }
   const [body, answer] = direction === 'request' ? [{ requestBody: { content } }, {}] : [{}, { content }]
   const post = { ...body, responses: { '200': { description: 'd', ...answer } } }
-  const components = { headers: { H: { required: true, schema: TEXT } }, schemas: { O: { type: 'object' } } }
+  const components = {
+    headers: { H: { required: true, schema: TEXT } },
+    schemas: { O: { type: 'object', properties: { p: TEXT } } },
+  }
   return { openapi: '3.1.0', info: INFO, paths: { '/x': { post } }, components }
 }
 
@@ -73,6 +76,22 @@ const PARTS: Readonly<Record<string, readonly [Members, Members, Worst, Worst]>>
   'the same parts of a part': [
     { encoding: { o: within({ p: { contentType: 'image/png' } }) } },
     { encoding: { o: within({ p: { contentType: 'image/png' }, q: {} }) } },
+    'none',
+    'none',
+  ],
+  'an encoding of no property comes': [{}, { encoding: { z: { contentType: 'image/png' } } }, 'none', 'none'],
+  'an encoding of no property goes': [{ encoding: { z: { contentType: 'image/png' } } }, {}, 'none', 'none'],
+  'an encoding of no property comes to need a header': [
+    { encoding: { z: {} } },
+    { encoding: { z: NEEDED } },
+    'none',
+    'none',
+  ],
+  'a style of no property': [{}, { encoding: { z: { style: 'pipeDelimited' } } }, 'none', 'none'],
+  'a part of a part that is no property': [{}, { encoding: { o: within({ z: NEEDED }) } }, 'breaking', 'breaking'],
+  'another part of a part that is no property': [
+    { encoding: { o: within({ z: {} }) } },
+    { encoding: { o: within({ z: NEEDED }) } },
     'none',
     'none',
   ],
@@ -127,6 +146,37 @@ const PARTS: Readonly<Record<string, readonly [Members, Members, Worst, Worst]>>
   ],
   'a required header by position': [{ prefixEncoding: [{}] }, { prefixEncoding: [NEEDED] }, 'breaking', 'none'],
   'a required header of each item': [{ itemEncoding: {} }, { itemEncoding: NEEDED }, 'breaking', 'none'],
+}
+
+const PROPERTY = { properties: { z: TEXT } }
+
+/** Schemas that describe a field, so that its encoding counts, and those that do not. */
+const DESCRIBED: Readonly<Record<string, readonly [schema: Members, isDescribed: boolean]>> = {
+  'in place': [PROPERTY, true],
+  'by another name': [{ properties: { y: TEXT } }, false],
+  'in an object that holds it': [{ properties: { y: PROPERTY } }, false],
+  'by a reference': [{ $ref: '#/components/schemas/Z' }, true],
+  'by a reference without a target': [{ $ref: '#/components/schemas/No' }, true],
+  'in a part': [{ allOf: [{}, { allOf: [PROPERTY] }] }, true],
+  'in an alternative': [{ anyOf: [{}, PROPERTY] }, true],
+  'in one of several': [{ oneOf: [{ required: ['a'] }, PROPERTY] }, true],
+  'in a condition': [{ if: PROPERTY }, true],
+  'in a consequence': [{ if: { required: ['a'] }, then: PROPERTY }, true],
+  'in the other consequence': [{ if: { required: ['a'] }, else: PROPERTY }, true],
+  'in what depends on another name': [{ dependentSchemas: { a: PROPERTY } }, true],
+  'in a negation': [{ not: PROPERTY }, true],
+  'as a required name': [{ required: ['z'] }, true],
+  'by a pattern': [{ patternProperties: { '^z': TEXT } }, true],
+  'as any other name': [{ additionalProperties: TEXT }, true],
+  'as any other name, expressly': [{ additionalProperties: true }, true],
+  'as a name that nothing evaluated': [{ unevaluatedProperties: TEXT }, true],
+  'as a refused name': [{ properties: { y: TEXT }, additionalProperties: false }, false],
+}
+
+function describing(schema: Members, encoding: Members): object {
+  const content = { 'multipart/form-data': { schema: { type: 'object', ...schema }, encoding } }
+  const post = { requestBody: { content }, responses: { '200': { description: 'd' } } }
+  return { openapi: '3.1.0', info: INFO, paths: { '/x': { post } }, components: { schemas: { Z: PROPERTY } } }
 }
 
 function field(place: 'query' | 'formData', mediaType: string, members: Members): object {
@@ -318,6 +368,15 @@ suite('encodings', () => {
     test(`of parts: ${name}`, () => {
       assert.equal(worstOf(multipart('request', before), multipart('request', after)), ofRequests, 'request')
       assert.equal(worstOf(multipart('response', before), multipart('response', after)), ofAnswers, 'response')
+    })
+  }
+
+  for (const [name, [schema, isDescribed]] of Object.entries(DESCRIBED)) {
+    test(`of a field described ${name}: its encoding ${isDescribed ? 'counts' : 'is ignored'}`, () => {
+      const [before, after] = [describing(schema, {}), describing(schema, { z: { contentType: 'image/png' } })]
+      const expected = isDescribed ? 'breaking' : 'none'
+      assert.equal(worstOf(before, after).replace('dangerous', 'breaking'), expected)
+      assert.equal(worstOf(after, before).replace('dangerous', 'breaking'), expected)
     })
   }
 
