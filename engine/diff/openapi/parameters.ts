@@ -1,7 +1,16 @@
 /** Parameters of one operation and its path, matched by location and name. */
-import { effectiveParameters, parametersOf, sentParameters, type Parameter } from '../../contracts/openapi/contract.ts'
+import {
+  effectiveParameters,
+  parametersOf,
+  sentParameters,
+  type OpenApiContract,
+  type Parameter,
+} from '../../contracts/openapi/contract.ts'
 import { contentOf, schemaOfParameter } from '../../contracts/openapi/payloads.ts'
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { dayOf, lifecycleChange, removalNotice } from '../../schema/lifecycle.ts'
+import { resolveSchema } from '../../schema/source.ts'
+import { membersOf } from '../../schema/subschemas.ts'
 import { matchByKey, matchRest, type Matched } from '../match.ts'
 import { reportAdded, reportChanged, reportRemoved } from './delta.ts'
 import type { OpenApiChange, OpenApiFacts } from '../../rules/openapi/changes.ts'
@@ -9,7 +18,7 @@ import type { OperationSide, OperationWalk } from './walk.ts'
 import { fieldChanges } from './encodings.ts'
 import { isIgnoredHeader } from './headers.ts'
 import { templateNames } from './path-templates.ts'
-import { anySchema, styleOf, writingChange } from './serialization.ts'
+import { anySchema, isSentByMembers, styleOf, writingChange } from './serialization.ts'
 
 export function compareParameters(walk: OperationWalk, before: OperationSide, after: OperationSide): void {
   compareFormFields(walk, before, after)
@@ -17,7 +26,8 @@ export function compareParameters(walk: OperationWalk, before: OperationSide, af
   const base = effectiveParameters(walk.base, before.item, before.operation).filter(isMeant)
   const head = effectiveParameters(walk.head, after.item, after.operation).filter(isMeant)
   if (base.length === 0 && head.length === 0) return
-  const { added, removed, kept } = matchParameters(base, head, before.item.path, after.item.path)
+  const named = matchParameters(base, head, before.item.path, after.item.path)
+  const { added, removed, kept } = matchUnnamed(walk, named)
   for (const parameter of removed) reportRemovedParameter(walk, parameter)
   const own = added.length === 0 ? [] : parametersOf(walk.head, after.operation.located).map(parameterKey)
   for (const parameter of added) {
@@ -57,6 +67,40 @@ function matchParameters(
   const positions = new Map([...positionsOf(base, basePath), ...positionsOf(head, headPath)])
   const placed = (parameter: Parameter): string => positions.get(parameter) ?? parameterKey(parameter)
   return matchRest(matchRest(matchByKey(base, head, placed), parameterKey), sentKeyOf)
+}
+
+/** Matches parameters of which only the members are sent by these, whatever their names are. The others stay matched. */
+function matchUnnamed({ base, head }: OperationWalk, named: Matched<Parameter>): Matched<Parameter> {
+  const known = new Map<Parameter, string | null>()
+  const sentOf = (parameter: Parameter, contract: OpenApiContract): string | null => {
+    const sent = known.get(parameter) ?? membersSent(parameter, contract)
+    known.set(parameter, sent)
+    return sent
+  }
+  const isLoose = ([before, after]: readonly [Parameter, Parameter]): boolean => {
+    if (before.value === after.value) return false
+    const sides = [sentOf(before, base), sentOf(after, head)]
+    return !sides.includes(null) && sides[0] !== sides[1]
+  }
+  const loose = named.kept.filter(isLoose)
+  const removed = [...named.removed, ...loose.map(([before]) => before)]
+  const added = [...named.added, ...loose.map(([, after]) => after)]
+  if (removed.length === 0 || added.length === 0) return named
+  for (const parameter of removed) sentOf(parameter, base)
+  for (const parameter of added) sentOf(parameter, head)
+  const keyOf = (parameter: Parameter, sent: string): string =>
+    known.get(parameter) === null ? parameterKey(parameter) : `${parameter.place} of ${sent}`
+  const kept = loose.length === 0 ? named.kept : named.kept.filter((pair) => !loose.includes(pair))
+  const alike = matchRest({ added, removed, kept }, (parameter) => keyOf(parameter, known.get(parameter) ?? ''))
+  return matchRest(matchRest(alike, parameterKey), (parameter) => keyOf(parameter, 'others'))
+}
+
+/** The names that a parameter is sent by, in place of its own, as one text; null where its own is sent. */
+function membersSent(parameter: Parameter, contract: OpenApiContract): string | null {
+  if (!isSentByMembers(parameter, contract)) return null
+  const schema = schemaOfParameter(contract, parameter)
+  const members = schema === null ? {} : membersOf(resolveSchema(schema, contract.documents).value, 'properties')
+  return JSON.stringify(Object.keys(members).sort(byCodeUnit))
 }
 
 /** Header fields have a name in any letter case; the whole query is sent without one (OpenAPI 3.2.0 §4.12.1). */

@@ -59,6 +59,17 @@ function writesName(types: readonly WrittenType[], style: Style): boolean {
   return isNamed(style) && !(style.isExploded && types.every((type) => type === 'object'))
 }
 
+/** Styles that write the members of an object that explodes like parameters of their own (RFC 6570 §3.2.8). */
+const BY_MEMBERS: ReadonlySet<string> = new Set(['form', 'cookie'])
+
+/** Whether the name of a parameter is never sent, but those of its members. */
+export function isSentByMembers(written: Written, contract: Walk['base']): boolean {
+  if (written.place !== 'query' && written.place !== 'cookie') return false
+  const { name, isExploded } = styleOf(written, contract)
+  const types = typesIn(contract, written)
+  return isExploded && BY_MEMBERS.has(name) && types.length > 0 && types.every((type) => type === 'object')
+}
+
 /** The types of values that both sides write. A change of types is reported elsewhere. */
 function sharedTypes({ base, head }: Walk, before: Written, after: Written): readonly WrittenType[] {
   const headTypes = typesIn(head, after)

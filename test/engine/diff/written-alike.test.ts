@@ -25,6 +25,15 @@ const operation = (members: Json): Json => path('/x', members)
 const server = (url: string): Json => api({ '/x': { get: { responses: DONE } } }, { servers: [{ url }] })
 const named = (name: string, members: Json = {}): Json =>
   path(`/x/{${name}}`, { parameters: [{ name, in: 'path', required: true, schema: TEXT, ...members }] })
+const sent = (name: string, members: Json = {}): Json =>
+  operation({ parameters: [{ name, in: 'query', schema: OBJECT, ...members }] })
+const both = (one: string, other: string): Json =>
+  operation({
+    parameters: [
+      { name: one, in: 'query', schema: OBJECT, required: true },
+      { name: other, in: 'query', schema: { type: 'object', properties: { b: TEXT } } },
+    ],
+  })
 const query = (mediaType: string): Json =>
   operation({ parameters: [{ name: 'q', in: 'query', content: { [mediaType]: { schema: TEXT } } }] })
 const taking = (mediaType: string): Json => operation({ requestBody: { content: { [mediaType]: { schema: TEXT } } } })
@@ -116,6 +125,42 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       named('a', { style: 'matrix', explode: true, schema: OBJECT }),
       named('b', { style: 'matrix', explode: true, schema: OBJECT }),
       'none',
+    ],
+  ],
+  'names of a parameter of a query or cookie': [
+    ['of an object that explodes: its members are named', sent('a'), sent('b'), 'none'],
+    ['of a required one', sent('a', { required: true }), sent('b', { required: true }), 'none'],
+    ['of one in a cookie', sent('a', { in: 'cookie' }), sent('b', { in: 'cookie' }), 'none'],
+    [
+      'of one that is combined of several',
+      sent('a', { schema: { allOf: [OBJECT, { required: ['a'] }] } }),
+      sent('b', { schema: { allOf: [OBJECT, { required: ['a'] }] } }),
+      'none',
+    ],
+    [
+      'of one with members of any name',
+      sent('a', { schema: { type: 'object' } }),
+      sent('b', { schema: { type: 'object' } }),
+      'none',
+    ],
+    ['of two that exchange their names', both('a', 'b'), both('b', 'a'), 'none'],
+    ['of two with other members', both('a', 'b'), both('d', 'c'), 'none'],
+    ['of an object that is one text', sent('a', { explode: false }), sent('b', { explode: false }), 'dangerous'],
+    ['of deep fields', sent('a', { style: 'deepObject' }), sent('b', { style: 'deepObject' }), 'dangerous'],
+    ['of a text', sent('a', { schema: TEXT }), sent('b', { schema: TEXT }), 'dangerous'],
+    ['of a list that explodes', sent('a', { schema: LIST }), sent('b', { schema: LIST }), 'dangerous'],
+    [
+      'of an object or a list',
+      sent('a', { schema: { anyOf: [OBJECT, LIST] } }),
+      sent('b', { schema: { anyOf: [OBJECT, LIST] } }),
+      'dangerous',
+    ],
+    ['of any value', sent('a', { schema: {} }), sent('b', { schema: {} }), 'dangerous'],
+    [
+      'of a text of JSON',
+      sent('a', { schema: undefined, content: { 'application/json': { schema: OBJECT } } }),
+      sent('b', { schema: undefined, content: { 'application/json': { schema: OBJECT } } }),
+      'dangerous',
     ],
   ],
 }
