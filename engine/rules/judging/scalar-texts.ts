@@ -6,9 +6,11 @@
 import type { SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
+import type { JsonRecord } from '../../schema/located.ts'
 import { typesOf } from '../../schema/types.ts'
+import { isRepeatedField, type SchemaUse } from './schema-judge.ts'
+import type { ScalarText } from './schema-proofs.ts'
 import { distinguishesTypes, isForm } from './type-verdict.ts'
-import type { SchemaUse } from './schema-judge.ts'
 
 /** Parts of a contract whose schemas without a media type describe one text each. */
 const TEXT_AREAS: ReadonlySet<string> = new Set(['parameters', 'headers', 'callbacks'])
@@ -35,26 +37,55 @@ function isOfNull({ keyword, action, before, after }: SchemaDelta): boolean {
 /** Types that a field of a form has as JSON. */
 const COMPOUND: ReadonlySet<string> = new Set(['array', 'object'])
 
-export function scalarTexts(pair: SchemaPair, use: SchemaUse): ReadonlySet<SchemaPair> {
-  const { mediaType, sites, fieldTypes } = use
+/** The pairs whose values are such texts. */
+export function scalarTexts(pair: SchemaPair, use: SchemaUse): ReadonlyMap<SchemaPair, ScalarText> {
+  const { mediaType, sites, fieldTypes, parameter } = use
   const { area, direction } = sites.root
   if (direction === 'shared' || area === 'tools') return NONE
-  if (mediaType === null) return withItems([pair])
+  if (mediaType === null) return withItems([pair], () => parameter?.repeats === true)
   if (!isForm(mediaType)) return NONE
   const fields = pair.edges.flatMap(({ to, steps: [field = ''], isRequired }) =>
-    isRequired === null || distinguishesTypes(fieldTypes?.get(field) ?? null) ? [] : [to],
+    isRequired === null || distinguishesTypes(fieldTypes?.get(field) ?? null) ? [] : [[to, field] as const],
   )
-  return withItems(fields)
+  const names = new Map(fields)
+  return withItems([...names.keys()], (one) => isRepeatedField(use, [names.get(one) ?? '']))
 }
 
-const NONE: ReadonlySet<SchemaPair> = new Set()
+const NONE: ReadonlyMap<SchemaPair, ScalarText> = new Map()
 
-function withItems(pairs: readonly SchemaPair[]): ReadonlySet<SchemaPair> {
+/** @param repeats whether a list is written by repeating the name of the scalar */
+function withItems(
+  pairs: readonly SchemaPair[],
+  repeats: (pair: SchemaPair) => boolean,
+): ReadonlyMap<SchemaPair, ScalarText> {
   const items = pairs.flatMap(({ edges }) =>
     edges.filter(({ steps, isRequired }) => isRequired === null && steps.join() === 'items').map(({ to }) => to),
   )
-  return new Set([...pairs, ...items].filter((pair) => !changesTypeList(pair)))
+  const texts = pairs.map((pair) => [pair, isListOfOne(pair, repeats(pair)) ? 'a list of one' : 'a scalar'] as const)
+  const all = [...texts, ...items.map((item) => [item, 'a scalar'] as const)]
+  return new Map(all.filter(([pair]) => !changesTypeList(pair)))
 }
+
+/**
+ * Whether a scalar becomes a list, or a scalar or a list, and is written as the list of it. Where names are not repeated for each item,
+ * a text may hold what separates items.
+ */
+function isListOfOne({ before, after }: SchemaPair, isRepeated: boolean): boolean {
+  const types = scalarTypesOf(before.value)
+  if (types.length === 0 || types.some((type) => COMPOUND.has(type)) || !typesOf(after.value).includes('array'))
+    return false
+  return isRepeated || types.every((type) => UNSEPARATED.has(type))
+}
+
+/** The types that are named, or those of the listed values. */
+function scalarTypesOf(schema: JsonRecord): readonly string[] {
+  const { enum: values, const: value } = schema
+  const listed: readonly unknown[] = Array.isArray(values) ? values : value === undefined ? [] : [value]
+  return [...typesOf(schema), ...listed.map((one) => typeof one)]
+}
+
+/** Types whose values hold no separator of lists. */
+const UNSEPARATED: ReadonlySet<string> = new Set(['boolean', 'integer', 'number'])
 
 /** A list of types that changes is a matter of types: clients are generated from it. */
 function changesTypeList({ deltas }: SchemaPair): boolean {

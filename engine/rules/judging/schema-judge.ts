@@ -106,7 +106,10 @@ function judgeFamily(
 }
 
 /** Whether a list is written by repeating its field: without an encoding of its own it is (OpenAPI 3.1.1 §4.8.15.1). */
-function isRepeatedField({ mediaType, fieldTypes }: SchemaUse, [field = '', ...rest]: readonly string[]): boolean {
+export function isRepeatedField(
+  { mediaType, fieldTypes }: SchemaUse,
+  [field = '', ...rest]: readonly string[],
+): boolean {
   return isForm(mediaType) && rest.length === 0 && fieldTypes?.has(field) !== true
 }
 

@@ -72,6 +72,9 @@ const QUESTIONS: Readonly<Record<UseDirection, readonly ProofDirection[]>> = {
   shared: ['narrowing', 'widening'],
 }
 
+/** What a text without types stands for: a scalar, or a scalar and the list that holds only it. */
+export type ScalarText = 'a scalar' | 'a list of one'
+
 type Answers = Map<SchemaPair, boolean>
 
 /** The proofs about schemas in one kind of use. Many paths lead to a pair, so what is asked of each of them is kept. */
@@ -80,9 +83,11 @@ export class UseProofs {
   readonly #prover: InclusionProver
   readonly direction: UseDirection
   readonly #isTyped: boolean
-  readonly #included: Readonly<Record<ProofDirection, Answers>> = { narrowing: new Map(), widening: new Map() }
-  /** Of scalars in a text without types. */
-  readonly #includedTexts: Readonly<Record<ProofDirection, Answers>> = { narrowing: new Map(), widening: new Map() }
+  readonly #included: Readonly<Record<ScalarText | 'none', Readonly<Record<ProofDirection, Answers>>>> = {
+    none: { narrowing: new Map(), widening: new Map() },
+    'a scalar': { narrowing: new Map(), widening: new Map() },
+    'a list of one': { narrowing: new Map(), widening: new Map() },
+  }
   readonly #admitting: Answers = new Map()
   readonly #emptied: Answers = new Map()
 
@@ -106,30 +111,33 @@ export class UseProofs {
 
   /**
    * What is proved of a pair without any convention, so that a finding may rely on it.
-   * @param isScalarText values are scalars in a text without types: those of different types may have one text
+   * @param text how values are scalars in a text without types: those of different types may have one text
    */
-  of(pair: SchemaPair, above: Proved, isScalarText: boolean): Proved {
+  of(pair: SchemaPair, above: Proved, text: ScalarText | null): Proved {
     const [first = 'narrowing', second] = QUESTIONS[this.direction]
     const isKnown = { narrowing: above.keepsAll, widening: above.addsNone }
-    isKnown[first] ||= this.#keptIncluded(pair, first, isScalarText)
+    isKnown[first] ||= this.#keptIncluded(pair, first, text)
     const other = first === 'narrowing' ? 'widening' : 'narrowing'
     // An inclusion that matters to no user is requested only where equality helps.
     if (second !== undefined || (isKnown[first] && this.#all.isFormal(pair)))
-      isKnown[other] ||= this.#keptIncluded(pair, other, isScalarText)
+      isKnown[other] ||= this.#keptIncluded(pair, other, text)
     const { narrowing: keepsAll, widening: addsNone } = isKnown
     if (keepsAll === above.keepsAll && addsNone === above.addsNone) return above
     return { keepsAll, addsNone, isEmpty: !kept(this.#admitting, pair, () => this.#admitsAny(pair, 'narrowing')) }
   }
 
-  #keptIncluded(pair: SchemaPair, direction: ProofDirection, isScalarText: boolean): boolean {
-    const answers = isScalarText ? this.#includedTexts : this.#included
-    return kept(answers[direction], pair, () => this.#isIncluded(pair, direction, isScalarText))
+  #keptIncluded(pair: SchemaPair, direction: ProofDirection, text: ScalarText | null): boolean {
+    const answers = this.#included[text ?? 'none']
+    return kept(answers[direction], pair, () => this.#isIncluded(pair, direction, text))
   }
 
-  #isIncluded(pair: SchemaPair, direction: ProofDirection, isScalarText: boolean): boolean {
+  #isIncluded(pair: SchemaPair, direction: ProofDirection, text: ScalarText | null): boolean {
     const { before, after } = pair
     const question = this.#question(direction, false)
-    const isTextIncluded = isScalarText && this.#prover.isTextIncluded(before, after, question)
+    const isTextIncluded =
+      text === 'a list of one'
+        ? this.ask(pair, direction).kind === 'included'
+        : text !== null && this.#prover.isTextIncluded(before, after, question)
     if (!isTextIncluded && !this.#prover.isIncluded(before, after, question)) return false
     // A schema that admits nothing is included in every schema. That proves nothing unless both admit nothing.
     if (this.#admitsAny(pair, direction)) return true

@@ -69,7 +69,7 @@ export function judgeUse(
   }
   if (element !== null) report({ ...OF_THE_WHOLE, delta: element, pair })
   const texts = scalarTexts(pair, use)
-  const prove: Prove = (one, above) => (all.isAlarming(one) ? proofs.of(one, above, texts.has(one)) : above)
+  const prove: Prove = (one, above) => (all.isAlarming(one) ? proofs.of(one, above, texts.get(one) ?? null) : above)
   reachChanges(pair, visitReached, maxWays ?? MAX_WAYS, prove, all.required)
   for (const { reached, words } of uncovered(pair, proofs, alarms, direction)) report(reached, words)
 }

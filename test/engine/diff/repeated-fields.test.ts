@@ -1,5 +1,5 @@
 /**
- * A field of a form that becomes a list of its former values: without an encoding a list is written by repeating the field (OpenAPI
+ * A field of a form, or a parameter, that becomes a list of its former values: without an encoding a list is written by repeating the field (OpenAPI
  * 3.1.1 §4.8.15.1), so one value has the same text. Servers take more, and readers may get more.
  */
 import assert from 'node:assert/strict'
@@ -32,6 +32,10 @@ const ROWS: Readonly<Record<string, readonly [one: Json, other: Json, media: Jso
   'of a file': [FILE, list(FILE), {}, 'info', 'breaking'],
   'of a number with a bound': [WHOLE, list(WHOLE), {}, 'info', 'breaking'],
   'of something else': [TEXT, list(WHOLE), {}, 'breaking', 'breaking'],
+  'of one at most': [TEXT, list(TEXT, { maxItems: 1 }), {}, 'info', 'breaking'],
+  'of exactly one': [TEXT, list(TEXT, { minItems: 1, maxItems: 1 }), {}, 'info', 'breaking'],
+  'of items that differ': [TEXT, list(TEXT, { uniqueItems: true }), {}, 'info', 'breaking'],
+  'of nothing': [TEXT, list(TEXT, { maxItems: 0 }), {}, 'breaking', 'breaking'],
   'of two at least': [TEXT, list(TEXT, { minItems: 2 }), {}, 'breaking', 'breaking'],
   'that is joined by commas': [TEXT, list(TEXT), JOINED, 'breaking', 'breaking'],
 }
@@ -51,6 +55,51 @@ for (const mediaType of MEDIA_TYPES) {
     }
   })
 }
+
+type Row = readonly [one: Json, other: Json, style: Json, place: 'query' | 'cookie' | 'header', forth: Worst]
+
+/** A parameter on both sides, how the list is written, and what callers of the scalar lose. */
+const PARAMETERS: Readonly<Record<string, Row>> = {
+  'of one text at most': [TEXT, list(TEXT, { maxItems: 1 }), {}, 'query', 'info'],
+  'of exactly one text': [TEXT, list(TEXT, { minItems: 1, maxItems: 1 }), {}, 'query', 'info'],
+  'of texts that differ': [TEXT, list(TEXT, { uniqueItems: true }), {}, 'cookie', 'info'],
+  'of two texts at least': [TEXT, list(TEXT, { minItems: 2 }), {}, 'query', 'breaking'],
+  'of no text': [TEXT, list(TEXT, { maxItems: 0 }), {}, 'query', 'breaking'],
+  'of numbers': [WHOLE, list(WHOLE, { maxItems: 3 }), {}, 'query', 'info'],
+  'of larger numbers': [WHOLE, list({ ...WHOLE, minimum: 2 }), {}, 'query', 'breaking'],
+  'of listed values': [{ enum: ['a'] }, list({ enum: ['b', 'a'] }), {}, 'query', 'info'],
+  'of fewer listed values': [{ enum: ['a', 'b'] }, list({ enum: ['a'] }), {}, 'query', 'breaking'],
+  'of listed numbers': [{ enum: [1] }, list({ enum: [2, 1] }), { explode: false }, 'query', 'info'],
+  'of one text at most that is joined by commas': [
+    TEXT,
+    list(TEXT, { maxItems: 1 }),
+    { explode: false },
+    'query',
+    'breaking',
+  ],
+  'of numbers that are joined by commas': [WHOLE, list(WHOLE), { explode: false }, 'query', 'info'],
+  'of numbers in a header field': [WHOLE, list(WHOLE, { maxItems: 1 }), {}, 'header', 'info'],
+  'of texts in a header field': [TEXT, list(TEXT), {}, 'header', 'breaking'],
+  'of numbers or one': [
+    WHOLE,
+    { ...WHOLE, type: ['integer', 'array'], items: WHOLE },
+    { explode: false },
+    'query',
+    'info',
+  ],
+}
+
+const taking = (place: string, schema: Json, style: Json = {}): Json =>
+  api({ parameters: [{ name: 'f', in: place, schema, ...style }], responses: DONE })
+
+suite('a parameter that becomes a list', () => {
+  for (const [what, [one, other, style, place, forth]] of Object.entries(PARAMETERS)) {
+    test(what, () => {
+      const [before, after] = [taking(place, one), taking(place, other, style)]
+      assert.deepEqual([worstOf('openapi', before, after), worstOf('openapi', after, before)], [forth, 'breaking'])
+    })
+  }
+})
 
 test('in JSON one value is no list of one', () => {
   const [before, after] = [sent('application/json', TEXT), sent('application/json', list(TEXT))]
