@@ -1,6 +1,6 @@
 /** Schemas that admit a finite list of values: constants, alternatives of constants, and conditions that such a list already meets. */
 import type { PairContext } from './examination.ts'
-import { ValueSet } from './equality.ts'
+import { valueKey, ValueSet } from './equality.ts'
 import type { JsonRecord } from './located.ts'
 import { itemsOf, locateItem } from './subschemas.ts'
 import { isAnnotation } from './shape.ts'
@@ -31,7 +31,15 @@ export function constantsAsEnum(schema: JsonRecord, owner: ResolvedSchema, sourc
   if (values.some((value) => value === undefined)) return schema
   const rest: Record<string, unknown> = { ...schema }
   delete rest[keyword]
-  return { ...rest, enum: values }
+  return { ...rest, enum: keyword === 'oneOf' ? listedOnce(values) : values }
+}
+
+/** What two alternatives of `oneOf` admit is refused. */
+function listedOnce(values: readonly unknown[]): readonly unknown[] {
+  const keys = values.map(valueKey)
+  const counts = new Map<string, number>()
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts.size === values.length ? values : values.filter((_, index) => counts.get(keys[index] ?? '') === 1)
 }
 
 /** Values that are all of the type which the other side states are of that type, though nobody says so here. */

@@ -119,9 +119,17 @@ function inOneForm(schema: JsonRecord): JsonRecord {
   for (const single of ['const', 'type'] as const) {
     const values = itemsOf(schema, keyword).map((item) => onlyMember(item, single))
     const listed = single === 'const' ? 'enum' : 'type'
-    if (schema[listed] === undefined && !values.includes(undefined)) return { ...others, [listed]: values }
+    if (schema[listed] !== undefined || values.includes(undefined)) continue
+    // What two alternatives of oneOf admit is refused.
+    if (keyword === 'oneOf' && overlaps(values)) return schema
+    return { ...others, [listed]: values }
   }
   return schema
+}
+
+/** Whether two of several constants, or types, share a value. */
+function overlaps(values: readonly unknown[]): boolean {
+  return new Set(values.map(valueKey)).size < values.length || (values.includes('number') && values.includes('integer'))
 }
 
 /** The value of a keyword that is all that a schema says. */

@@ -41,7 +41,7 @@ export function uncovered(
   alarms: ReadonlyMap<SchemaPair, Alarm>,
   direction: UseDirection,
 ): readonly General[] {
-  return proofs.directions.flatMap((proof) => {
+  const all = proofs.directions.flatMap((proof) => {
     // The payload has its breaking finding. A second one would repeat it.
     const explanationIn = (alarm?: Alarm): Explanation =>
       (proof === 'narrowing' ? alarm?.loses : alarm?.gains) ?? 'nothing'
@@ -72,6 +72,36 @@ export function uncovered(
     // Among schemas that contain each other none is the smallest: the finding is at the whole.
     return [...broken].slice(0, 1).flatMap(([pair, path]) => generalsOf(pair, path, proof, proofs))
   })
+  return direction === 'response' ? [...all, ...emptiedChoices(start, proofs, alarms)] : all
+}
+
+/** Choices of a response whose alternatives leave nothing to each other. No keyword tells that, and nothing new is admitted. */
+function emptiedChoices(
+  start: SchemaPair,
+  proofs: UseProofs,
+  alarms: ReadonlyMap<SchemaPair, Alarm>,
+): readonly General[] {
+  const seen = new Map([[start, [] as readonly string[]]])
+  const found: General[] = []
+  // Grows during iteration.
+  for (const [pair, path] of seen) {
+    if (proofs.isUntouched(pair) || isUnused(pair, 'response') || alarms.has(pair)) continue
+    const { oneOf } = pair.after.value
+    if (Array.isArray(oneOf) && proofs.losesAll(pair)) {
+      const delta = {
+        keyword: 'oneOf-list',
+        action: 'added',
+        name: null,
+        before: null,
+        after: oneOf,
+        steps: ['oneOf'],
+      } as const
+      found.push({ reached: { ...OF_THE_WHOLE, delta, pair, path }, words: null })
+      continue
+    }
+    for (const { to, steps } of pair.edges) if (!seen.has(to)) seen.set(to, [...path, ...steps])
+  }
+  return found
 }
 
 const NO_NAMES: ReadonlySet<string | null> = new Set()

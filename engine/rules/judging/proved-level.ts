@@ -43,6 +43,8 @@ export const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
 
 /** For a part of a response that nothing is admitted for any more. */
 const NEVER_WORDS = 'no value is admitted any more, so it does not occur'
+/** For a list or an object of a response that holds nothing any more. */
+const EMPTY_WORDS = 'only empty ones are admitted any more, so readers miss what they got'
 /** For a property that was not described, and is admitted with no value. */
 const FORBIDDEN_WORDS = 'no value of it is admitted, so callers that send it are refused'
 
@@ -113,8 +115,9 @@ function raisedByNothing(
 ): Left | null {
   const isNewProperty = delta.keyword === 'properties' && delta.action === 'added'
   if (direction === 'response') {
-    const mayEmpty = LOSES.has(rule.effect) || isNewProperty
-    return mayEmpty && proofs.losesAll(pair) ? { level: 'dangerous', words: NEVER_WORDS } : null
+    if (!LOSES.has(rule.effect) && !isNewProperty) return null
+    if (proofs.losesAll(pair)) return { level: 'dangerous', words: NEVER_WORDS }
+    return proofs.losesContent(pair) ? { level: 'dangerous', words: EMPTY_WORDS } : null
   }
   const isForbidden = isNewProperty && proofs.forbids(pair, delta.name)
   return isForbidden ? { level: 'breaking', words: FORBIDDEN_WORDS } : null
@@ -167,6 +170,14 @@ function isStillAccepted({ delta, pair, proved }: Reached, direction: UseDirecti
 
 /** If the values before and after are equal, a warning about more than values does not apply. */
 function isHarmlessDelta({ delta, pair, proved }: Reached, proofs: UseProofs): boolean {
+  // A name that was refused, and may come now: nobody who calls had it to lose.
+  if (
+    proofs.direction === 'request' &&
+    proved.keepsAll &&
+    isPropertyRemoval(delta) &&
+    proofs.wasNever(pair, delta.name)
+  )
+    return true
   if (!proved.keepsAll || !proved.addsNone || !needsEquality(delta)) return false
   if (isFormatDelta(delta)) return proofs.hasSameFormats(pair) || proofs.isAlike(pair)
   if (delta.keyword !== 'allOf' && !(hasCompleteKeywords(pair) && proofs.hasValue(pair)) && !proofs.isAlike(pair))

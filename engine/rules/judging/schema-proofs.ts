@@ -8,6 +8,8 @@ import type { Inclusion, InclusionProver, ProofDirection, InclusionQuestion } fr
 import { isProvedApart, type Proved } from '../../schema/comparison/reachable-changes.ts'
 import { memberOf, type Located } from '../../schema/located.ts'
 import { RequiredNames } from '../../schema/required-names.ts'
+import type { ResolvedSchema } from '../../schema/source.ts'
+import { typesOf } from '../../schema/types.ts'
 import type { UseDirection } from '../../schema/sites.ts'
 import { mayAlarm, needsEquality } from './provable.ts'
 
@@ -90,6 +92,7 @@ export class UseProofs {
   }
   readonly #admitting: Answers = new Map()
   readonly #emptied: Answers = new Map()
+  readonly #hollowed: Answers = new Map()
 
   /** Use `SchemaProofs.of`. */
   constructor(all: SchemaProofs, direction: UseDirection, isTyped: boolean) {
@@ -160,6 +163,18 @@ export class UseProofs {
   /** Whether values were admitted, and none is any more. */
   losesAll(pair: SchemaPair): boolean {
     return kept(this.#emptied, pair, () => !this.#hasValueAfter(pair) && this.hasValue(pair))
+  }
+
+  /** Whether there were lists with items, or objects with members, and only empty ones are left. */
+  losesContent(pair: SchemaPair): boolean {
+    return kept(this.#hollowed, pair, () =>
+      CONTENTS.some(([type, count]) => {
+        const [before, after] = [ofType(pair.before, type), ofType(pair.after, type)]
+        if (before === null || after === null) return false
+        const full = { ...pair, before: withAtLeast(before, count), after: withAtLeast(after, count) }
+        return this.losesAll(full) && this.#hasValueAfter({ before, after })
+      }),
+    )
   }
 
   #hasValueAfter({ before, after }: Readonly<Record<'before' | 'after', Located>>): boolean {
@@ -274,4 +289,22 @@ function kept(answers: Answers, pair: SchemaPair, ask: () => boolean): boolean {
   const answer = ask()
   answers.set(pair, answer)
   return answer
+}
+
+/** Types of values that hold others, with the keyword for how many at least. */
+const CONTENTS = [
+  ['array', 'minItems'],
+  ['object', 'minProperties'],
+] as const
+
+/** A schema of those of its values that are of a type; null where its types exclude that one. */
+function ofType(schema: ResolvedSchema, type: string): ResolvedSchema | null {
+  const types: readonly string[] = typesOf(schema.value)
+  return types.length === 0 || types.includes(type) ? { ...schema, value: { ...schema.value, type } } : null
+}
+
+/** A schema of those of its values that hold one value at least. */
+function withAtLeast(schema: ResolvedSchema, count: string): ResolvedSchema {
+  const stated = schema.value[count]
+  return { ...schema, value: { ...schema.value, [count]: typeof stated === 'number' && stated > 1 ? stated : 1 } }
 }

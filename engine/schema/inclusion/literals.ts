@@ -121,6 +121,13 @@ function waysToMissOne(nodes: readonly SchemaNode[], by: Negating): readonly Lit
   return ways
 }
 
+/** Without those that a choice holds several times: what meets one of these meets the others, too. */
+function heldOnce(nodes: readonly SchemaNode[]): readonly SchemaNode[] {
+  const [once, again] = [new Set<SchemaNode>(), new Set<SchemaNode>()]
+  for (const node of nodes) (once.has(node) ? again : once).add(node)
+  return again.size === 0 ? nodes : [...once].filter((node) => !again.has(node))
+}
+
 /** A way that is not looked into: it is open. */
 const OPAQUE: Constraint = { kind: 'opaque', why: 'many alternatives that exclude each other' }
 
@@ -283,7 +290,7 @@ export class Goal {
     if (constraint.kind === 'one') {
       const nodes = constraint.nodes.filter((node) => this.#isPossible(node))
       const overlaps = this.#by.overlapsAmong(nodes)
-      return this.#choose(nodes.map((node): LiteralSet => this.#onlyOne(node, overlaps(node), nodes)))
+      return this.#choose(heldOnce(nodes).map((node): LiteralSet => this.#onlyOne(node, overlaps(node), nodes)))
     }
     if (constraint.kind === 'not') {
       return this.add([unmet(constraint.node)])

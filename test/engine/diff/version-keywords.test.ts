@@ -22,6 +22,8 @@ const A = '#/components/schemas/A'
 const TIGHTENED: Levels = ['breaking', 'info']
 const LOOSENED: Levels = ['info', 'breaking']
 const NOTHING: Levels = ['none', 'none']
+/** A response may only hold empty objects or lists any more. */
+const EMPTIED: Levels = ['breaking', 'dangerous']
 
 /** Keywords with a value, and what the move from the version without them to the one with them comes to, and back. */
 type Rows = Readonly<Record<string, readonly [schema: Json, forth: Levels, back: Levels]>>
@@ -33,7 +35,7 @@ const SINCE_31: Rows = {
   'patternProperties of a closed object': [
     object({ patternProperties: { '^x': TEXT }, additionalProperties: false }),
     LOOSENED,
-    TIGHTENED,
+    EMPTIED,
   ],
   'if and then': [object({ if: { required: ['a'] }, then: { required: ['b'] } }), TIGHTENED, LOOSENED],
   'if and else': [object({ if: { required: ['a'] }, else: { required: ['b'] } }), TIGHTENED, LOOSENED],
@@ -41,7 +43,7 @@ const SINCE_31: Rows = {
   'contains and minContains': [list({ contains: TEXT, minContains: 2 }), TIGHTENED, LOOSENED],
   'contains and maxContains': [list({ contains: TEXT, maxContains: 2 }), TIGHTENED, LOOSENED],
   prefixItems: [list({ prefixItems: [TEXT] }), ['breaking', 'dangerous'], ['dangerous', 'breaking']],
-  'prefixItems and no further items': [list({ prefixItems: [TEXT], items: false }), LOOSENED, TIGHTENED],
+  'prefixItems and no further items': [list({ prefixItems: [TEXT], items: false }), LOOSENED, EMPTIED],
   propertyNames: [object({ propertyNames: { maxLength: 3 } }), TIGHTENED, LOOSENED],
   dependentRequired: [object({ dependentRequired: { a: ['b'] } }), TIGHTENED, LOOSENED],
   dependentSchemas: [object({ dependentSchemas: { a: { required: ['b'] } } }), TIGHTENED, LOOSENED],

@@ -28,6 +28,10 @@ const NOTHING: Readonly<Record<string, Schema>> = {
     additionalProperties: false,
   },
   'alternatives that are the same': { oneOf: [text, text] },
+  'constants that are the same': { oneOf: [{ const: 'a' }, { enum: ['a'] }] },
+  'one reference in two alternatives': {
+    oneOf: [{ $ref: '#/components/schemas/Text' }, { $ref: '#/components/schemas/Text' }],
+  },
   'alternatives that admit nothing': { anyOf: [false, { not: {} }] },
   'more required properties than there may be': { type: 'object', required: ['a', 'b'], maxProperties: 1 },
   'items that admit nothing': { type: 'array', minItems: 1, items: false },
@@ -59,7 +63,7 @@ function documentOf(place: 'request' | 'response', schema: Schema): string {
   const body = place === 'request' ? { requestBody: { required: true, content } } : {}
   const paths = { '/x': { post: { ...body, responses: { '200': answer } } } }
   const Endless = { type: 'object', required: ['a'], properties: { a: { $ref: '#/components/schemas/Endless' } } }
-  const components = { schemas: { Endless } }
+  const components = { schemas: { Endless, Text: text } }
   return JSON.stringify({ openapi: '3.1.0', info: { title: 't', version: '1' }, paths, components })
 }
 
@@ -92,10 +96,7 @@ suite('schemas that admit nothing', () => {
   }
 })
 
-/** Alternatives that are the same admit nothing by the letter. Authors mean that one of them matches. */
-const BY_THE_LETTER = 'alternatives that are the same'
-
-const FORMS = Object.entries({ ...NOTHING, ...HOLDING_NOTHING }).filter(([name]) => name !== BY_THE_LETTER)
+const FORMS = Object.entries({ ...NOTHING, ...HOLDING_NOTHING })
 
 const within = (schema: Schema, required: readonly string[] = []): Schema => ({
   type: 'object',
@@ -129,5 +130,67 @@ suite('a part that admits nothing any more', () => {
       assert.equal(worstOf('request', open, forbidden), 'breaking')
       assert.notEqual(worstOf('request', closed, closedToo), 'breaking')
     })
+
+    test(`${name}: a name that was refused is described no more, and callers lose nothing`, () => {
+      const rest = { type: 'object', properties: { a: text }, required: ['a'] }
+      for (const others of [{}, { additionalProperties: integer }, { patternProperties: { '^p': text } }]) {
+        const forbidden = { ...rest, ...others, properties: { ...rest.properties, p: nothing } }
+        assert.equal(worstOf('request', forbidden, { ...rest, ...others }), 'info')
+        const [inPart, without] = [forbidden, rest].map((part) => ({ allOf: [part, { minProperties: 1 }] }))
+        assert.ok(inPart !== undefined && without !== undefined)
+        assert.equal(worstOf('request', inPart, without), 'info')
+      }
+    })
   }
+})
+
+const LIST = { type: 'array', items: text }
+const MAP = { type: 'object', additionalProperties: text }
+
+/** Schemas of which empty values are left, beside others of which more is. */
+const HOLLOW: Readonly<Record<string, readonly [before: Schema, after: Schema, isHollow: boolean]>> = {
+  'no items': [LIST, { type: 'array', items: false }, true],
+  'items that nothing meets': [LIST, { type: 'array', items: { not: {} } }, true],
+  'the first items': [{ type: 'array' }, { type: 'array', items: false }, true],
+  'no items at most': [LIST, { ...LIST, maxItems: 0 }, true],
+  'no items by a part': [LIST, { allOf: [LIST, { maxItems: 0 }] }, true],
+  'no evaluated items': [{ type: 'array' }, { type: 'array', unevaluatedItems: false }, true],
+  'items that exclude each other': [LIST, { type: 'array', items: { allOf: [text, integer] } }, true],
+  'no members': [MAP, { type: 'object', additionalProperties: false }, true],
+  'no members at most': [MAP, { ...MAP, maxProperties: 0 }, true],
+  'no names': [MAP, { ...MAP, propertyNames: false }, true],
+  'members that nothing meets': [MAP, { type: 'object', additionalProperties: { not: {} } }, true],
+  'items by position only': [
+    { type: 'array', prefixItems: [text] },
+    { type: 'array', prefixItems: [text], items: false },
+    false,
+  ],
+  'fewer items': [LIST, { ...LIST, maxItems: 1 }, false],
+  'fewer members': [MAP, { ...MAP, maxProperties: 1 }, false],
+  'members of some names': [MAP, { ...MAP, propertyNames: { enum: ['a'] } }, false],
+  'texts in place of any value': [{}, { anyOf: [text, integer] }, false],
+  'a list that was empty': [{ ...LIST, maxItems: 0 }, { type: 'array', items: false, maxItems: 0 }, false],
+}
+
+suite('a list or an object that holds nothing any more', () => {
+  for (const [what, [before, after, isHollow]] of Object.entries(HOLLOW)) {
+    test(`${what}: readers ${isHollow ? 'miss what they got' : 'get no less than may be'}`, () => {
+      for (const wrap of [(schema: Schema) => schema, within]) {
+        const got = worstOf('response', wrap(before), wrap(after))
+        assert.equal(got === 'dangerous' || got === 'breaking', isHollow, got)
+        if (isHollow) assert.equal(worstOf('request', wrap(before), wrap(after)), 'breaking')
+      }
+    })
+  }
+})
+
+test('alternatives of which no value has two are no choice of nothing', () => {
+  const number = { type: 'number' }
+  const sides = [{ enum: ['a', 'b', 'c'] }, { oneOf: [{ const: 'a' }, { const: 'a' }, { const: 'b' }] }] as const
+  assert.equal(worstOf('request', ...sides), 'breaking')
+  assert.equal(worstOf('response', ...sides), 'info')
+  assert.equal(worstOf('request', number, { oneOf: [number, integer] }), 'breaking')
+  assert.equal(worstOf('request', { oneOf: [number, integer] }, { type: ['number', 'integer'] }), 'info')
+  // Authors seldom intend that integers are refused.
+  assert.equal(worstOf('response', { oneOf: [number, integer] }, { type: ['number', 'integer'] }), 'dangerous')
 })
