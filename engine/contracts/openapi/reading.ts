@@ -1,6 +1,5 @@
 /** Reads a document as an OpenAPI contract. Parts behind misplaced references are read in place of the references. */
 import { isRecord, ROOT } from '../../schema/located.ts'
-import type { SchemaDialect } from '../../schema/source.ts'
 import { Addresses } from '../addresses.ts'
 import type { SourceDocument } from '../document.ts'
 import { NO_FILES, OpenApiDocuments, type FurtherDocuments } from '../documents.ts'
@@ -9,6 +8,7 @@ import { draftOf, evaluatesContainedIn } from '../schema-keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { dialectOfVersion, type OpenApiContract } from './contract.ts'
 import { malformedOpenApiParts } from './parts.ts'
+import { isSince } from './version-members.ts'
 
 /**
  * Null if it is no OpenAPI contract.
@@ -27,7 +27,7 @@ export function readOpenApiContract(
   return readInPlace({ root: plain, files }, (contents) => {
     const documents = new OpenApiDocuments(contents.root, dialect, contents.files, {
       surveyed: contents.root === root ? surveyed : undefined,
-      addresses: schemaAddresses(contents.root, dialect, text),
+      addresses: schemaAddresses(contents.root, version, text),
       evaluatesContained: evaluatesContainedIn(isRecord(root) ? draftOf(root['jsonSchemaDialect']) : null),
     })
     const malformed = malformedOpenApiParts(documents)
@@ -42,9 +42,9 @@ export function rootInPlace(document: SourceDocument): unknown {
 }
 
 /** Schemas state addresses since 3.1, and documents since 3.2 (`$self`). */
-function schemaAddresses(root: unknown, dialect: SchemaDialect, text: string): Addresses | null {
-  if (dialect !== 'json-schema' || !/\$(?:id|self)\b/.test(text)) return null
-  const self = isRecord(root) ? root['$self'] : undefined
+function schemaAddresses(root: unknown, version: string, text: string): Addresses | null {
+  if (dialectOfVersion(version) !== 'json-schema' || !/\$(?:id|self)\b/.test(text)) return null
+  const self = isRecord(root) && isSince(version, '3.2') ? root['$self'] : undefined
   return new Addresses(
     { value: root, at: ROOT, document: '' },
     { own: typeof self === 'string' ? self : '', hidesSiblings: false },

@@ -40,6 +40,15 @@ const chosen = (discriminator: Json): Json =>
     { components: { schemas: { A: THING, B: OTHER } } },
   )
 
+const SELF = 'https://x.example/api'
+const ADDRESSED = {
+  $self: SELF,
+  components: {
+    schemas: { A: THING, B: { ...THING, $id: 'a' } },
+    parameters: { P: { name: 'x', in: 'query', schema: TEXT } },
+  },
+}
+
 /** From the version without the member to the one with it, and back. */
 type Row = readonly [what: string, rest: Json, forth: Worst, back: Worst]
 
@@ -106,6 +115,30 @@ const SINCE_32: readonly Row[] = [
     'dangerous',
   ],
   ['the default of a discriminator', chosen({ propertyName: 'a', defaultMapping: 'A' }), 'dangerous', 'info'],
+  [
+    'the address of the document, in a request',
+    { ...sent('application/json', { schema: { $ref: `${SELF}#/components/schemas/A` } }), ...ADDRESSED },
+    'breaking',
+    'dangerous',
+  ],
+  [
+    'the address of the document, in a response',
+    { ...answered({ 'application/json': { schema: { $ref: `${SELF}#/components/schemas/A` } } }), ...ADDRESSED },
+    'dangerous',
+    'breaking',
+  ],
+  [
+    'an address relative to that of the document',
+    { ...answered({ 'application/json': { schema: { $ref: 'https://x.example/a' } } }), ...ADDRESSED },
+    'dangerous',
+    'breaking',
+  ],
+  [
+    'the address of the document, of a parameter',
+    { ...operation({ parameters: [{ $ref: `${SELF}#/components/parameters/P` }] }), ...ADDRESSED },
+    'info',
+    'dangerous',
+  ],
   [
     'the node type of XML',
     answered({
