@@ -80,7 +80,7 @@ function judgeRewrite(seed: number, index: number, note: Note): readonly Fault[]
   const pair = equalPairAt(seed, index)
   if (pair === null) return []
   const [change = ''] = pair.changes
-  const { differs, alarms } = judgeEqual(pair, new Random(seed, index), isPlaceFor(change))
+  const { differs, alarms } = judgeEqual(pair, new Random(seed, index), isPlaceFor(change, [pair.before, pair.after]))
   if (differs !== undefined) return [{ index, surface: '', kind: `not equal: ${change}` }]
   note('pairs')
   note(`rewritten: ${change}`)

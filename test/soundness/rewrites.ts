@@ -472,19 +472,31 @@ function renamed(root: Keywords, name: string): Keywords {
   )
 }
 
-/** Surfaces at which the row of a name changes nothing that anybody reads. */
-export function isPlaceFor(name: string): (surface: Surface) => boolean {
+/** Surfaces at which the row of a name changes nothing that anybody reads, where it wrote one of two schemas as the other one. */
+export function isPlaceFor(name: string, sides: readonly Schema[]): (surface: Surface) => boolean {
   const isText = REWRITES[name]?.isText === true
+  const namesOthers = JSON.stringify(sides).includes('"additionalProperties"')
+  const keepsUnknown = KEEPS_UNKNOWN_FIELDS.has(name) || (namesOthers && MOVES_INTO_BRANCHES.has(name))
   return ({ type, isAnnotated }) =>
     isAnnotated !== true &&
     (!isText || (type !== 'mcp_manifest' && type !== 'agent_tools')) &&
-    (type !== 'k8s_crd' || !KEEPS_UNKNOWN_FIELDS.has(name))
+    (type !== 'k8s_crd' || !keepsUnknown)
 }
 
 /** Rows that decide in Kubernetes whether fields without a schema are stored. */
 const KEEPS_UNKNOWN_FIELDS: ReadonlySet<string> = new Set([
   'further members allowed by name',
   'further members left to the default',
+])
+
+/** Rows that write a schema as a branch, where it keeps no fields in Kubernetes, or take it out of one. */
+const MOVES_INTO_BRANCHES: ReadonlySet<string> = new Set([
+  'allOf of one',
+  'anyOf of one',
+  'oneOf of one',
+  'not of not',
+  'a combination of one taken away',
+  'a bound that another one hides',
 ])
 
 /** Rows after which another set of members or items counts as evaluated (core §11). */
