@@ -108,7 +108,7 @@ function isListedNull({ delta: { keyword, action, before, after }, pair }: Reach
 
 /** Information about a schema that admits nothing now: readers miss what they got, callers are refused. Null if it does. */
 function raisedByNothing(
-  { delta, pair }: Reached,
+  { delta, pair, whole }: Reached,
   rule: Rule,
   direction: UseDirection,
   proofs: UseProofs,
@@ -116,7 +116,9 @@ function raisedByNothing(
   const isNewProperty = delta.keyword === 'properties' && delta.action === 'added'
   if (direction === 'response') {
     if (!LOSES.has(rule.effect) && !isNewProperty) return null
-    if (proofs.losesAll(pair)) return { level: 'dangerous', words: NEVER_WORDS }
+    // Null may have become an alternative of its own.
+    if (proofs.losesAll(delta.keyword === 'nullable' ? (whole ?? pair) : pair))
+      return { level: 'dangerous', words: NEVER_WORDS }
     return proofs.losesContent(pair) ? { level: 'dangerous', words: EMPTY_WORDS } : null
   }
   const isForbidden = isNewProperty && proofs.forbids(pair, delta.name)

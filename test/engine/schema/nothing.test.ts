@@ -144,6 +144,20 @@ suite('a part that admits nothing any more', () => {
   }
 })
 
+test('null beside a schema that admits nothing is the same in the type and as an alternative', () => {
+  const crossed = { minimum: 5, maximum: 3 }
+  const sides = [
+    { type: ['integer', 'null'], ...crossed },
+    { oneOf: [{ ...integer, ...crossed }, { type: 'null' }] },
+    { anyOf: [{ type: 'null' }, { ...integer, ...crossed }] },
+  ]
+  for (const before of sides)
+    for (const after of sides)
+      for (const place of ['request', 'response'] as const)
+        for (const wrap of [(schema: Schema) => schema, within])
+          assert.ok(['info', 'none'].includes(worstOf(place, wrap(before), wrap(after))))
+})
+
 const LIST = { type: 'array', items: text }
 const MAP = { type: 'object', additionalProperties: text }
 
