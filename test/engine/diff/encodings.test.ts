@@ -1,4 +1,7 @@
-/** How fields and parts of forms are written: a table of the encodings on both sides, and what breaks in each direction. */
+/**
+ * How fields and parts of forms are written: a table of the encodings on both sides, and what breaks in each direction. It is one file,
+ * so that a form that is missing can be seen.
+ */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'
