@@ -14,6 +14,8 @@ export interface OpenApiContract extends VersionedContract {
   readonly documents: OpenApiDocuments
   readonly root: Located
   readonly malformed: ReadonlyMap<string, MalformedPart>
+  /** Whether schemas may state a language of their own. Absent: none does. */
+  readonly statesDialects?: boolean
 }
 
 /** Methods of a path item in listing order. OpenAPI 3.2 adds `query`. */

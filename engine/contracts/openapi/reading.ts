@@ -32,9 +32,13 @@ export function readOpenApiContract(
     })
     const malformed = malformedOpenApiParts(documents)
     const resolve = documents.resolve.bind(documents)
-    return { version, isSwagger, documents, root: documents.root, malformed, resolve }
+    const statesDialects = STATES_DIALECTS.test(text)
+    return { version, isSwagger, documents, root: documents.root, malformed, statesDialects, resolve }
   })
 }
+
+/** Also where the keyword may be written with escapes. */
+const STATES_DIALECTS = /\$schema|\\(?:u00|U0000|x)/
 
 /** The document with the targets of misplaced references, such as `paths: {$ref}`, in their places. */
 export function rootInPlace(document: SourceDocument): unknown {

@@ -1,10 +1,12 @@
 /** Parts of the whole interface: security, components, webhooks, servers, and the stated version. */
 import { membersAt, pathItemsOf, type PathItem } from '../../contracts/openapi/contract.ts'
 import { malformedOpenApiParts } from '../../contracts/openapi/parts.ts'
-import { isRecord, memberOf, pointerOf, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, placeAt, pointerOf, stepInto, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../common/semantic-version.ts'
+import { resolvePointer } from '../../contracts/pointer.ts'
+import { VALUES } from '../../contracts/schema-keywords.ts'
 import { compareMalformed } from '../malformed-parts.ts'
-import { matchByKey } from '../match.ts'
+import { keysOfBoth, matchByKey } from '../match.ts'
 import type { Sides } from '../sides.ts'
 import { EXCHANGES } from './exchange.ts'
 import type { PathEntry } from './path-templates.ts'
@@ -47,12 +49,40 @@ function isWithinAdded(place: string, added: ReadonlySet<string>): boolean {
 const OWN_DIALECT =
   /^https:\/\/(?:spec\.openapis\.org\/oas\/3\.\d\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema#?)$/
 
-/** The language of schemas that state none. All are compared by OpenAPI's own, so another language may mean anything. */
+/** The language of schemas, or of one. All are compared by OpenAPI's own, so another language may mean anything. */
 function compareDialects(walk: Walk): void {
-  const [before, after] = [dialectAt(walk.base), dialectAt(walk.head)]
-  if (before === after || !isStated(walk.base) || !isStated(walk.head)) return
-  const located = memberOf(walk.head.root, 'jsonSchemaDialect') ?? walk.head.root
-  reportChanged(walk, 'schema-dialect', { before, after }, { located, before, after })
+  if (!isStated(walk.base) || !isStated(walk.head)) return
+  const [base, head] = [dialectsIn(walk.base), dialectsIn(walk.head)]
+  const reported = new Set<string>()
+  for (const pointer of keysOfBoth(base.keys(), head.keys())) {
+    const [before, after] = [base, head].map((dialects) => dialects.get(pointer) ?? dialects.get('') ?? '')
+    const target = resolvePointer(walk.head.root.value, pointer)
+    const isOnBoth = target.found && resolvePointer(walk.base.root.value, pointer).found
+    const change = JSON.stringify([before, after])
+    // What comes or goes as a whole is no change of language. One finding names each change.
+    if (before === after || !isOnBoth || reported.has(change)) continue
+    reported.add(change)
+    const stated = memberOf(walk.head.root, 'jsonSchemaDialect') ?? walk.head.root
+    const located = pointer === '' ? stated : { ...walk.head.root, value: target.value, at: placeAt(pointer) }
+    reportChanged(walk, 'schema-dialect', { name: pointer, before, after }, { located, before, after })
+  }
+}
+
+/** The languages that a contract and its schemas state, by pointer. That of the contract has the empty one. */
+function dialectsIn(contract: Walk['base']): ReadonlyMap<string, string> {
+  const { root, statesDialects } = contract
+  const found = new Map([['', dialectAt({ root })]])
+  if (statesDialects !== true) return found
+  const open: Located[] = [root]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, at, document } = next
+    if (typeof value !== 'object' || value === null) continue
+    const stated = isRecord(value) ? value['$schema'] : undefined
+    if (typeof stated === 'string' && at.parent !== null) found.set(pointerOf(at), dialectNamed(stated))
+    for (const [name, member] of Object.entries<unknown>({ ...value }))
+      if (!VALUES.has(name) && !name.startsWith('x-')) open.push({ value: member, at: stepInto(at, name), document })
+  }
+  return found
 }
 
 function isStated({ documents }: Walk['base']): boolean {
@@ -65,12 +95,18 @@ function isStated({ documents }: Walk['base']): boolean {
 
 function dialectAt({ root }: Pick<Walk['base'], 'root'>): string {
   const stated = memberOf(root, 'jsonSchemaDialect')?.value
-  return typeof stated === 'string' && !OWN_DIALECT.test(stated) ? stated : 'that of OpenAPI'
+  return typeof stated === 'string' ? dialectNamed(stated) : OWN
+}
+
+const OWN = 'that of OpenAPI'
+
+function dialectNamed(stated: string): string {
+  return OWN_DIALECT.test(stated) ? OWN : stated
 }
 
 /** Whether schemas are written in the language of the contract's version, and in no other one that it states. */
 export function isInOwnDialect(contract: Pick<Walk['base'], 'root'>): boolean {
-  return dialectAt(contract) === 'that of OpenAPI'
+  return dialectAt(contract) === OWN
 }
 
 function compareWebhooks(walk: Walk): void {

@@ -160,7 +160,8 @@ export interface OpenApiFacts {
   readonly 'path-shadowed': NamedElement & { readonly before: string }
   readonly 'request-body': BodyWords
   readonly 'response-status': StatusChange
-  readonly 'schema-dialect': ChangeWords
+  /** `name`: the pointer of the schema; empty for the contract. */
+  readonly 'schema-dialect': NamedElement
   readonly server: Acted<CameOrWent>
   readonly 'server-variable': NamedElement & { readonly part: 'default' | 'narrowed' | 'widened' }
   readonly version: ChangeWords & { readonly step: 'same' | 'decreased' | 'minor' }
