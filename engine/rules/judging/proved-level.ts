@@ -108,14 +108,15 @@ function isListedNull({ delta: { keyword, action, before, after }, pair }: Reach
 
 /** Information about a schema that admits nothing now: readers miss what they got, callers are refused. Null if it does. */
 function raisedByNothing(
-  { delta, pair, whole }: Reached,
+  { delta, pair, whole, isWriteOnly }: Reached,
   rule: Rule,
   direction: UseDirection,
   proofs: UseProofs,
 ): Left | null {
   const isNewProperty = delta.keyword === 'properties' && delta.action === 'added'
   if (direction === 'response') {
-    if (!LOSES.has(rule.effect) && !isNewProperty) return null
+    // No answer holds a write-only property.
+    if (isWriteOnly || (!LOSES.has(rule.effect) && !isNewProperty)) return null
     // Null may have become an alternative of its own.
     if (proofs.losesAll(delta.keyword === 'nullable' ? (whole ?? pair) : pair))
       return { level: 'dangerous', words: NEVER_WORDS }

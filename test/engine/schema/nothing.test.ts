@@ -186,6 +186,20 @@ const HOLLOW: Readonly<Record<string, readonly [before: Schema, after: Schema, i
   'a list that was empty': [{ ...LIST, maxItems: 0 }, { type: 'array', items: false, maxItems: 0 }, false],
 }
 
+test('a write-only property is in no response, so readers miss nothing of it', () => {
+  for (const [before, after] of [
+    [text, { not: {} }],
+    [LIST, { ...LIST, items: false }],
+    [LIST, { ...LIST, maxItems: 0 }],
+    [text, { oneOf: [text, text] }],
+  ]) {
+    const [one, other] = [before, after].map((schema) => within({ ...schema, writeOnly: true }))
+    assert.ok(one !== undefined && other !== undefined)
+    assert.ok(['info', 'none'].includes(worstOf('response', one, other)))
+    assert.equal(worstOf('request', one, other), 'breaking')
+  }
+})
+
 suite('a list or an object that holds nothing any more', () => {
   for (const [what, [before, after, isHollow]] of Object.entries(HOLLOW)) {
     test(`${what}: readers ${isHollow ? 'miss what they got' : 'get no less than may be'}`, () => {
