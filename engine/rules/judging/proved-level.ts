@@ -117,8 +117,9 @@ function raisedByNothing(
   if (direction === 'response') {
     // No answer holds a write-only property.
     if (isWriteOnly || (!LOSES.has(rule.effect) && !isNewProperty)) return null
-    // Null may have become an alternative of its own.
-    if (proofs.losesAll(delta.keyword === 'nullable' ? (whole ?? pair) : pair))
+    // Null may have become an alternative of its own. A part may leave nothing to the others.
+    const isAlone = whole === null || delta.keyword !== 'nullable'
+    if ((isAlone && proofs.losesAll(pair)) || (whole !== null && proofs.losesAll(whole)))
       return { level: 'dangerous', words: NEVER_WORDS }
     return proofs.losesContent(pair) ? { level: 'dangerous', words: EMPTY_WORDS } : null
   }

@@ -186,6 +186,21 @@ const HOLLOW: Readonly<Record<string, readonly [before: Schema, after: Schema, i
   'a list that was empty': [{ ...LIST, maxItems: 0 }, { type: 'array', items: false, maxItems: 0 }, false],
 }
 
+test('a part that leaves nothing to the other parts empties a response', () => {
+  const open = { type: 'object', properties: { a: text } }
+  const needed = { type: 'object', properties: { b: text }, required: ['b'] }
+  for (const part of [{ additionalProperties: false }, { maxProperties: 0 }, { propertyNames: { enum: ['a'] } }])
+    for (const parts of [
+      [{ ...open, ...part }, needed],
+      [needed, { ...open, ...part }],
+    ])
+      for (const wrap of [(schema: Schema) => schema, within]) {
+        const sides = [wrap({ allOf: [open, needed] }), wrap({ allOf: parts })] as const
+        assert.equal(worstOf('response', ...sides), 'dangerous')
+        assert.equal(worstOf('request', ...sides), 'breaking')
+      }
+})
+
 test('a write-only property is in no response, so readers miss nothing of it', () => {
   for (const [before, after] of [
     [text, { not: {} }],
