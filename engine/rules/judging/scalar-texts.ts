@@ -6,7 +6,7 @@
 import type { SchemaPair } from '../../schema/comparison/comparison.ts'
 import type { Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
-import type { JsonRecord } from '../../schema/located.ts'
+import { isRecord, type JsonRecord } from '../../schema/located.ts'
 import { typesOf } from '../../schema/types.ts'
 import { isRepeatedField, type SchemaUse } from './schema-judge.ts'
 import type { ScalarText } from './schema-proofs.ts'
@@ -71,8 +71,11 @@ function withItems(
  * a text may hold what separates items.
  */
 function isListOfOne({ before, after }: SchemaPair, isRepeated: boolean): boolean {
+  const { items } = after.value
+  if (!typesOf(after.value).includes('array') || !isRecord(items)) return false
   const types = scalarTypesOf(before.value)
-  if (types.length === 0 || types.some((type) => COMPOUND.has(type)) || !typesOf(after.value).includes('array'))
+  // Items of any type are written otherwise (OpenAPI 3.1.1 §4.8.15.1.1).
+  if (![types, scalarTypesOf(items)].every((all) => all.length > 0 && !all.some((type) => COMPOUND.has(type))))
     return false
   return isRepeated || types.every((type) => UNSEPARATED.has(type))
 }
