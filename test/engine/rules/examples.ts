@@ -23,6 +23,10 @@ const STRING: Schema = { type: 'string' }
 const NUMBER: Schema = { type: 'number' }
 const LIST: Schema = { type: 'array', items: STRING }
 const OBJECT: Schema = { type: 'object' }
+/** They hold something, whatever else they refuse. */
+const NAMED: Schema = { type: 'object', properties: { a: STRING } }
+const PLACED: Schema = { type: 'array', prefixItems: [STRING] }
+const CLOSED: Schema = { ...NAMED, additionalProperties: false }
 const CAT: Schema = { type: 'object', title: 'Cat', properties: { purrs: { type: 'boolean' } } }
 const DOG: Schema = { type: 'object', title: 'Dog', properties: { barks: { type: 'boolean' } } }
 
@@ -113,14 +117,8 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
     { ...STRING, pattern: '.*' },
   ],
   ...presencePairs('patternProperties', added(OBJECT, 'patternProperties', { '^x': STRING })),
-  'patternProperties narrowed': [
-    { ...OBJECT, patternProperties: { '^x': STRING }, additionalProperties: false },
-    { ...OBJECT, additionalProperties: false },
-  ],
-  'patternProperties widened': [
-    { ...OBJECT, additionalProperties: false },
-    { ...OBJECT, patternProperties: { '^x': STRING }, additionalProperties: false },
-  ],
+  'patternProperties narrowed': [{ ...CLOSED, patternProperties: { '^x': STRING } }, CLOSED],
+  'patternProperties widened': [CLOSED, { ...CLOSED, patternProperties: { '^x': STRING } }],
   ...presencePairs('uniqueItems', added(LIST, 'uniqueItems', true)),
   'multipleOf set': added(NUMBER, 'multipleOf', 2),
   'multipleOf unset': [{ ...NUMBER, multipleOf: 2 }, NUMBER],
@@ -210,10 +208,10 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
   ...presencePairs('dependentSchemas', added(OBJECT, 'dependentSchemas', { a: CAT })),
   ...presencePairs('contains', [{ type: 'array' }, contains]),
   ...presencePairs('propertyNames', added(OBJECT, 'propertyNames', { pattern: '^x' })),
-  ...allowancePairs(OBJECT, 'additionalProperties'),
-  ...allowancePairs(OBJECT, 'unevaluatedProperties'),
-  ...allowancePairs({ type: 'array' }, 'unevaluatedItems'),
-  ...allowancePairs({ type: 'array' }, 'items'),
+  ...allowancePairs(NAMED, 'additionalProperties'),
+  ...allowancePairs(NAMED, 'unevaluatedProperties'),
+  ...allowancePairs(PLACED, 'unevaluatedItems'),
+  ...allowancePairs(PLACED, 'items'),
   ...presencePairs('contentSchema', added(STRING, 'contentSchema', CAT)),
 }
 

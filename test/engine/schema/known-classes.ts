@@ -180,7 +180,8 @@ export const CLASSES: readonly ClassRow[] = [
     { allOf: [{ type: 'array', prefixItems: [TEXT], items: WHOLE }] },
     { allOf: [{ type: 'array', prefixItems: [TEXT] }, { items: WHOLE }] },
     ['breaking', 'dangerous'],
-    ['info', 'breaking'],
+    // Only empty lists are left.
+    ['dangerous', 'breaking'],
   ],
   [
     'a position in anyOf',
@@ -224,8 +225,8 @@ export const CLASSES: readonly ClassRow[] = [
     'any of two that overlap, and exactly one',
     { anyOf: [WHOLE, { type: 'number' }] },
     { oneOf: [WHOLE, { type: 'number' }] },
-    ['breaking', 'none'],
-    ['none', 'dangerous'],
+    ['breaking', 'info'],
+    ['info', 'dangerous'],
   ],
   [
     'a name that was required and undescribed',
