@@ -117,6 +117,8 @@ function raisedByNothing(
   if (direction === 'response') {
     // No answer holds a write-only property.
     if (isWriteOnly || (!LOSES.has(rule.effect) && !isNewProperty)) return null
+    // Of a whole that admitted nothing before, nothing is lost.
+    if (whole !== null && !proofs.hasValue(whole)) return null
     // Null may have become an alternative of its own. A part may leave nothing to the others.
     const isAlone = whole === null || delta.keyword !== 'nullable'
     if ((isAlone && proofs.losesAll(pair)) || (whole !== null && proofs.losesAll(whole)))

@@ -237,3 +237,29 @@ test('alternatives of which no value has two are no choice of nothing', () => {
   // Authors seldom intend that integers are refused.
   assert.equal(worstOf('response', { oneOf: [number, integer] }, { type: ['number', 'integer'] }), 'dangerous')
 })
+
+/** Wholes that admit nothing before and after, where one part admitted something alone. */
+const EMPTY_WHOLES: Readonly<Record<string, readonly [Schema, Schema]>> = {
+  'values that move into the part': [
+    { enum: ['ab', 1], allOf: [{ enum: ['b'] }] },
+    { allOf: [{ const: 'b', enum: ['ab', 1] }] },
+  ],
+  'a bound that moves into the part': [
+    { ...integer, maximum: 3, allOf: [{ minimum: 5 }] },
+    { ...integer, allOf: [{ minimum: 5, maximum: 3 }] },
+  ],
+}
+
+suite('a part of a whole that admitted nothing', () => {
+  for (const [name, [one, other]] of Object.entries(EMPTY_WHOLES))
+    test(`${name}: readers lose nothing, in either direction`, () => {
+      for (const [before, after] of [
+        [one, other],
+        [other, one],
+      ] as const)
+        for (const place of ['request', 'response'] as const) {
+          const worst = worstOf(place, before, after)
+          assert.ok(worst === 'info' || worst === 'none', `${place}: ${worst}`)
+        }
+    })
+})
