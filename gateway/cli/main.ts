@@ -109,7 +109,7 @@ async function dispatchWords(
     return EXIT.good
   }
   const entry = commands.find(({ name }) => name === word)
-  if (entry === undefined) throw new UsageError(unknownCommand(word, commands))
+  if (entry === undefined) throw new UsageError(unknownCommand(word, commands, path))
   path.push(entry.name)
   if ('commands' in entry) {
     if (entry.direct === undefined || !isDirect(rest, entry)) return dispatchWords(entry, rest, path, io)
@@ -135,9 +135,9 @@ async function runCommand(
   return EXIT.good
 }
 
-function unknownCommand(word: string, entries: readonly CommandEntry[]): string {
+function unknownCommand(word: string, entries: readonly CommandEntry[], path: readonly string[]): string {
   const names = entries.map(({ name }) => name)
-  const guess = nearest(word, names)
+  const guess = path.length === 1 && /^-*v(ersion)?$/i.test(word) ? '--version' : nearest(word, names)
   return `there is no command ${JSON.stringify(word)}; ${guess === null ? `commands: ${names.join(', ')}` : `did you mean "${guess}"?`}`
 }
 

@@ -1,4 +1,5 @@
 /** Configuration file and environment → one frozen Config, or every mistake in them with its place. */
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { Validator, type Schema } from '@cfworker/json-schema'
@@ -69,7 +70,8 @@ export function loadConfig(
   if (mistakes.length > 0) {
     return { ok: false, problem: [...inReadingOrder(mistakes), ...further(config, directory)] }
   }
-  const warnings = [...overridden.warnings, ...warningsOf(config).map(placed)]
+  const unread = 'value' in source || file !== null ? [] : unreadConfig()
+  const warnings = [...unread, ...overridden.warnings, ...warningsOf(config).map(placed)]
   return ok({ config: deepFreeze(config), file, directory, warnings })
 }
 
@@ -111,6 +113,16 @@ function readConfigFile(file: string | null): Result<SourceText, readonly Mistak
     const mistake = { place: file, path: '', message: 'the configuration cannot be read', fix }
     return { ok: false, problem: [mistake] }
   }
+}
+
+/** The name that `preflight init` and the documentation give to a configuration. */
+const USUAL_NAME = 'preflight.yaml'
+
+/** No file is read without its name, but its author may expect that. */
+function unreadConfig(): readonly Mistake[] {
+  if (!existsSync(USUAL_NAME)) return []
+  const message = 'this file of the working directory is not read, since no configuration is named'
+  return [{ place: USUAL_NAME, path: '', message, fix: `add --config ${USUAL_NAME}, or set PREFLIGHT_CONFIG` }]
 }
 
 /** A file that is named must not be empty: an empty file was truncated, or its mount is missing. */

@@ -1,14 +1,15 @@
 /**
  * Environment variables that override the configuration file: one variable for each leaf, checked as if it were in the file.
  */
-import { parseDocument } from 'yaml'
 import { recordIn } from '../json/unchecked-json.ts'
 import { OTHER_VARIABLES, variable, type Environment } from '../settings/environment.ts'
 import type { JsonSchema } from '../settings/input-schema.ts'
 import { CONFIG_LEAVES, type ConfigLeaf } from './leaves.ts'
 import type { Mistake } from '../errors/mistake.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import { nearest } from '../../engine/base.ts'
+import { nearest, ok } from '../../engine/base.ts'
+import type { Result } from '../../engine/internal.ts'
+import { readSourceText } from '../settings/source-text.ts'
 
 export interface Overridden {
   readonly value: unknown
@@ -27,9 +28,16 @@ export function applyOverrides(value: unknown, environment: Environment): Overri
     const setting = overrideOf(leaf, environment, mistakes)
     // A file that is not a map is reported unchanged.
     if (setting === null || !isJsonObject(result)) continue
-    const parsed = parseSetting(leaf.schema, setting.text)
+    const parsed = parseSetting(leaf.schema, setting)
     if (!parsed.ok) {
-      mistakes.push({ place: setting.name, path: leaf.path, message: parsed.reason, fix: `it must be ${leaf.type}` })
+      const wanted = `type: ${leaf.type}`
+      for (const { message, fix } of parsed.problem)
+        mistakes.push({
+          place: setting.name,
+          path: leaf.path,
+          message,
+          fix: fix === '' ? wanted : `${fix}; ${wanted}`,
+        })
       continue
     }
     result = withSetting(result, leaf.path.split('.'), parsed.value)
@@ -60,15 +68,11 @@ function overrideOf(leaf: ConfigLeaf, environment: Environment, mistakes: Mistak
   return first ?? null
 }
 
-type ParsedSetting = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string }
-
-function parseSetting(schema: JsonSchema, text: string): ParsedSetting {
+function parseSetting(schema: JsonSchema, { name, text }: Setting): Result<unknown, readonly Mistake[]> {
   const kinds = new Set([schema, ...(schema.anyOf ?? [])].map(({ type }) => type).filter((type) => type !== undefined))
-  if (kinds.size === 1 && kinds.has('string')) return { ok: true, value: text }
-  const document = parseDocument(text, { prettyErrors: false, stringKeys: true })
-  const [fault] = document.errors
-  if (fault !== undefined) return { ok: false, reason: `the value cannot be parsed: ${fault.message}` }
-  return { ok: true, value: document.toJS({ maxAliasCount: 0 }) }
+  if (kinds.size === 1 && kinds.has('string')) return ok(text)
+  const source = readSourceText(name, text)
+  return source.ok ? ok(source.value.value) : source
 }
 
 function withSetting(value: unknown, path: readonly string[], member: unknown): unknown {

@@ -9,6 +9,7 @@ import { formOf } from './pattern-texts.ts'
 import type { JsonSchema } from './input-schema.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import { placesOfMember } from './member-places.ts'
+import { valueSuggestion } from './value-suggestions.ts'
 
 /** A mistake before its place in the text is known. */
 export interface LocatedMistake {
@@ -195,9 +196,21 @@ function typeMistake(error: ErrorObject): LocatedMistake {
   if (type === 'object' || type === 'array')
     return {
       ...valueMistake(error, `${expected}, not ${kindOfValue(error.data)}`),
-      fix: formText(asSchema(error.parentSchema)),
+      fix: joinedMember(error.data) ?? formText(asSchema(error.parentSchema)),
     }
-  return valueMistake(error, `${expected}, not ${kindOfData(error)}`)
+  const mistake = valueMistake(error, `${expected}, not ${kindOfData(error)}`)
+  const suggestion = valueSuggestion(error.data, asSchema(error.parentSchema))
+  return suggestion === null ? mistake : { ...mistake, fix: joinedFix(suggestion, mistake.fix) }
+}
+
+function joinedFix(suggestion: string, description: string): string {
+  return description === '' ? suggestion : `${suggestion}. ${description}`
+}
+
+/** `level:info` is one text for YAML. The value is not repeated, since it may be a credential. */
+function joinedMember(data: unknown): string | null {
+  const name = typeof data === 'string' ? /^([A-Za-z_][\w-]*):[^\s/]/.exec(data)?.[1] : undefined
+  return name === undefined ? null : `is it a member? Write a space after the colon: ${name}: VALUE`
 }
 
 /** What to write: the members of a map, the items of a list. */
@@ -207,12 +220,22 @@ function formText({ type, properties, description = '' }: JsonSchema): string {
   return `it has the members ${Object.keys(properties).join(', ')}`
 }
 
+/** Copied from web pages and word processors, and not seen in an editor. */
+const UNUSUAL_SPACE = /[\u00a0\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]/
+
+function codePoint(character: string): string {
+  return `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
+}
+
 /** A name that many places have leads nowhere. */
 const MOST_PLACES = 3
 
 function nameSuggestion(name: string, known: readonly string[], places: readonly string[] = []): string {
   const guess = nearest(name, known)
   if (guess !== null) return `did you mean "${guess}"?`
+  const [space] = UNUSUAL_SPACE.exec(name) ?? []
+  if (space !== undefined)
+    return `the name contains the character ${codePoint(space)}, which YAML does not read as a space: indent with spaces`
   const elsewhere =
     places.length === 0 || places.length > MOST_PLACES ? '' : `a member of this name is ${places.join(' or ')}; `
   return `${elsewhere}known here: ${known.join(', ')}`

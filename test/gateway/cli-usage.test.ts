@@ -65,6 +65,9 @@ test('the help of every command and subcommand has its usage and all of its opti
 test('what is mistyped gets the nearest known word, and exit code 2', async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [['dif'], /did you mean "diff"/],
+    [['-v'], /did you mean "--version"/],
+    [['version'], /did you mean "--version"/],
+    [['keys', '-v'], /commands: create, list, revoke/],
     [['keys', 'creat'], /preflight keys: .*did you mean "create"/],
     [['diff', one, one, '--fromat', 'json'], /did you mean --format/],
     [['diff', one, one, '--format', 'jsn'], /did you mean "json"/],

@@ -41,6 +41,18 @@ test('without a file it is the default configuration that is good, not the file 
   assert.equal(stdout, 'the default configuration: good (0 routes)\n', stderr)
 })
 
+test('a preflight.yaml that no one named is not read, and a warning says so', async (t) => {
+  const directory = scratch(t)
+  writeFileSync(join(directory, 'preflight.yaml'), 'policy: strict\n')
+  const check = (...options: readonly string[]) =>
+    promisify(execFile)(process.execPath, [PROGRAM, 'config', 'check', ...options], { cwd: directory, timeout: 60_000 })
+  const unnamed = await check()
+  assert.equal(unnamed.stdout, 'the default configuration: good (0 routes)\n')
+  assert.match(unnamed.stderr, /^warning: preflight\.yaml: .*is not read.*--config preflight\.yaml/)
+  const named = await check('--config', 'preflight.yaml')
+  assert.deepEqual([named.stdout, named.stderr], ['preflight.yaml: good (0 routes)\n', ''])
+})
+
 test('every mistake has its place, and the exit code is 2', async (t) => {
   const file = written(scratch(t), { polcy: 'default', tls: { ca: { certificate: 'none.crt', key: 'none.key' } } })
   const { code, stderr } = await run(['config', 'check', '--config', file])

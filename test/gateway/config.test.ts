@@ -247,7 +247,7 @@ test('a bad value of a variable names the variable', () => {
     mistakes('{}', { PREFLIGHT_LIMITS_DEPTH: 'deep' })[0] ?? '',
     /^PREFLIGHT_LIMITS_DEPTH: must be an integer/,
   )
-  assert.match(mistakes('{}', { PREFLIGHT_PLANS: '{' })[0] ?? '', /^PREFLIGHT_PLANS: the value cannot be parsed/)
+  assert.match(mistakes('{}', { PREFLIGHT_PLANS: '{' })[0] ?? '', /^PREFLIGHT_PLANS: this is not valid YAML/)
   assert.match(
     mistakes('{}', { PREFLIGHT_API_LISTEN: 'a:1', PREFLIGHT_LISTEN_API: 'a:2' })[0] ?? '',
     /set the same thing to different values/,
