@@ -64,6 +64,14 @@ export function head({ title, parent, badges = [], lede }: PageHead): Markup {
   </header>`
 }
 
+/** What waits is counted up to this. */
+export const MOST_COUNTED = 100
+
+/** @param count of a list that was read up to one more than `MOST_COUNTED` */
+export function countText(count: number): string {
+  return count > MOST_COUNTED ? `${MOST_COUNTED}+` : String(count)
+}
+
 export function empty(title: string, text: Content): Markup {
   return html`<div class="card empty"><strong>${title}</strong><span>${text}</span></div>`
 }

@@ -33,28 +33,35 @@ export function message(text: string): Content {
     .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))
 }
 
-/** `Merge acme/shop #7`, `Call GET /orders → production`. */
-export function requestTitle({
-  operation,
-  environment,
-  repository,
-  targetId,
-  pullRequest,
-  route,
-}: NamedRequest): string {
+interface RequestTitle {
+  /** `Merge acme/shop #7`, `Call GET /orders → production`. */
+  readonly text: string
+  /** The same. A name in a script that runs from right to left does not reorder the rest. */
+  readonly markup: Content
+}
+
+export function requestTitle(named: NamedRequest): RequestTitle {
+  const { operation, environment, repository, targetId, pullRequest, route } = named
   const prefix = route === null ? '' : `${route}/`
   const target = targetId?.startsWith(prefix) === true ? targetId.slice(prefix.length) : (targetId ?? null)
   const what = repository ?? target ?? route ?? 'a change'
   const request = pullRequest === null || pullRequest === undefined ? '' : ` #${pullRequest}`
-  const verb = operation === null ? 'change' : (OPERATION_WORDS[operation] ?? operation)
-  return `${sentence(verb)} ${what}${request}${environment === null ? '' : ` → ${environment}`}`
+  const verb = sentence(operation === null ? 'change' : (OPERATION_WORDS[operation] ?? operation))
+  return {
+    text: `${verb} ${what}${request}${environment === null ? '' : ` → ${environment}`}`,
+    markup: [verb, ' ', isolated(what), request, ...(environment === null ? [] : [' → ', isolated(environment)])],
+  }
+}
+
+function isolated(name: string): Markup {
+  return html`<bdi>${name}</bdi>`
 }
 
 /** The same of a stored decision: its envelope alone names the target, such as the tool of a call. */
-export function decisionTitle(row: NamedRequest & { readonly envelope: string }): string {
+export function decisionTitle(row: NamedRequest & { readonly envelope: string }): Content {
   const envelope = jsonOrNull(row.envelope)
   const target = isJsonObject(envelope) ? envelope['target_id'] : null
-  return requestTitle({ ...row, targetId: typeof target === 'string' ? target : null })
+  return requestTitle({ ...row, targetId: typeof target === 'string' ? target : null }).markup
 }
 
 export function riskBadge(score: number): Markup {

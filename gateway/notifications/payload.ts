@@ -1,5 +1,6 @@
 /** The form of a message for each type of channel, as JSON text. */
 import type { NotificationMessage } from './message.ts'
+import { visibleText } from '../runtime/visible-text.ts'
 import type { Channel } from './settings.ts'
 
 /** Servers cut or refuse longer texts. */
@@ -52,7 +53,18 @@ const ENCODERS: Readonly<Record<Channel['type'], Encode>> = {
 }
 
 export function payloadOf(message: NotificationMessage, type: Channel['type']): string {
-  return JSON.stringify(ENCODERS[type](message))
+  return JSON.stringify(ENCODERS[type](type === 'webhook' ? message : forPerson(message)))
+}
+
+/** Programs get the texts as they are. In front of a person nothing is invisible or reorders a line. */
+function forPerson(message: NotificationMessage): NotificationMessage {
+  const { title, text, facts } = message
+  return {
+    ...message,
+    title: visibleText(title),
+    text: visibleText(text),
+    facts: facts.map(([name, value]) => [name, visibleText(value)] as const),
+  }
 }
 
 /** The page, then the choices. Every button is a link: whoever follows it signs in. */

@@ -3,6 +3,7 @@
  * XML it ends neither an attribute nor an element.
  */
 import { lookupTable } from '../../engine/base.ts'
+import { escapeCodePoint } from '../runtime/visible-text.ts'
 
 // C0 and C1 controls, bidirectional overrides and isolates, zero-width characters and tags: what can lie about a line.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\u2028\u2029]/gu
@@ -40,10 +41,6 @@ export function markdownCode(text: string): string {
   const fence = '`'.repeat(runs.reduce((longest, run) => Math.max(longest, run.length), 0) + 1)
   const pad = content.startsWith('`') || content.endsWith('`') || content === '' ? ' ' : ''
   return fence + pad + content + pad + fence
-}
-
-function escapeCodePoint(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
 }
 
 export type XmlAttributes = Readonly<Record<string, string | number>>

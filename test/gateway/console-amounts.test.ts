@@ -107,3 +107,24 @@ test('keys are listed page by page, and those that have ended apart', async (t) 
   for (const query of ['?from=-5', '?from=x', '?from=1e9'])
     assert.equal((await visitor.get(`/console/keys${query}`)).status, 200)
 })
+
+test('what waits is counted up to 100, and more than that is stated as more', async (t) => {
+  const scene = await startConsoleScene(t)
+  const visitor = await visitorWith(scene.url, scene.admin)
+  const stated = async () => {
+    const page = await (await visitor.get('/console')).text()
+    return [/class="count">([^<]+)</, />All ([^<]+)</].map((pattern) => pattern.exec(page)?.[1])
+  }
+  const ask = (from: number, count: number) =>
+    Promise.all(
+      Array.from({ length: count }, async (_, index) =>
+        scene.requestIn(await scene.ask({ operation: 'merge', repository: `acme/shop-${from + index}` })),
+      ),
+    )
+  for (const from of [0, 25, 50, 75]) await ask(from, 25)
+  assert.deepEqual(await stated(), ['100', '100'])
+  await ask(100, 1)
+  assert.deepEqual(await stated(), ['100+', '100+'])
+  const page = await (await visitor.get('/console/approvals')).text()
+  assert.match(page, />Older requests, which may expire earlier<\/a>/)
+})

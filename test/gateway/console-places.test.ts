@@ -14,8 +14,8 @@ test('lists of decisions name the tool or operation of each', async (t) => {
   assert.equal(status, 200)
   const visitor = await visitorWith(scene.url, scene.admin)
   const lists = {
-    '/console': /href="\/console\/approvals\/apr_\w+">\s*<strong>Call tools\/echo</,
-    '/console/ledger': /href="\/console\/decisions\/dec_\w+">Call tools\/echo</,
+    '/console': /href="\/console\/approvals\/apr_\w+">\s*<strong>Call <bdi>tools\/echo<\/bdi></,
+    '/console/ledger': /href="\/console\/decisions\/dec_\w+">Call <bdi>tools\/echo<\/bdi></,
   }
   for (const [path, named] of Object.entries(lists))
     assert.ok(named.test(await (await visitor.get(path)).text()), `${path} names the tool`)
@@ -52,5 +52,27 @@ test('the pages of a decision and of its request title each card beside them, co
     assert.match(text, /\d changes? at \d places|1 change</)
     // As in reports, a finding names the place in its message.
     assert.match(text, /<p class="what">[^]*? \((?:query parameter|request body|response 200)[^)]*\)<\/p>/)
+  }
+})
+
+const READ_AS: readonly (readonly [what: string, repository: string, title: string])[] = [
+  ['an override of direction', 'acme/\u202Esredro', 'acme/\\u{202e}sredro'],
+  ['an isolate', 'acme/\u2067orders\u2069', 'acme/\\u{2067}orders\\u{2069}'],
+  ['an invisible character', 'acme/or\u200Bders', 'acme/or\\u{200b}ders'],
+  ['a joiner between ASCII letters', 'acme/or\u200Dders', 'acme/or\\u{200d}ders'],
+  ['a control character', 'acme/\u009B31m', 'acme/\\u{9b}31m'],
+  ['a script from right to left', 'acme/خدمة', 'acme/خدمة'],
+  ['a joiner of a script', 'می\u200Cخواهم', 'می\u200Cخواهم'],
+  ['a joined emoji', '\u{1F468}\u200D\u{1F469}\u200D\u{1F467}', '\u{1F468}\u200D\u{1F469}\u200D\u{1F467}'],
+]
+
+test('a name is shown to an approver as it is, and does not reorder the rest of the title', async (t) => {
+  const scene = await startConsoleScene(t)
+  const visitor = await visitorWith(scene.url, await scene.newKey('Ana', 'approver', 'payments'))
+  for (const [what, repository, title] of READ_AS) {
+    const asked = await scene.ask({ operation: 'merge', environment: 'test', repository, pull_request: 7 })
+    const page = await (await visitor.get(`/console/approvals/${scene.requestIn(asked)}`)).text()
+    assert.ok(page.includes(`<h1>Merge <bdi>${title}</bdi> #7 → <bdi>test</bdi></h1>`), what)
+    assert.ok(page.includes(`<title>Merge ${title} #7 → test · Preflight</title>`), what)
   }
 })

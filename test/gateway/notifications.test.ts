@@ -228,6 +228,26 @@ test('hostile texts become no markup of Slack or Teams', async (t) => {
   assert.match(JSON.stringify(bodyOf('/teams')), /"url":"https:\/\/preflight.test\/console\/approvals\/apr_/)
 })
 
+test('people read names as they are, and programs get them unchanged', async (t) => {
+  const receiver = await startReceiver(t)
+  const types = ['slack', 'teams', 'webhook'] as const
+  const secret = 'whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE='
+  const channels = types.map((type) => ({
+    type,
+    name: type,
+    url: `${receiver.url}/${type}`,
+    ...(type === 'webhook' && { secret }),
+  }))
+  const scene = await startConsoleScene(t, { notifications: { channels } })
+  await scene.ask({ ...MERGE, repository: 'acme/\u202Esredro' })
+  await until(() => receiver.got.length === 3, 'the messages arrive')
+  for (const { path, body } of receiver.got) {
+    const text = JSON.stringify(body)
+    assert.equal(text.includes('\u202E'), path === '/webhook', path)
+    assert.ok(path === '/webhook' || text.includes('u{202e}'), path)
+  }
+})
+
 test('mail goes over SMTP, and the messages about one request are one conversation', async (t) => {
   const mails: string[] = []
   const server = new SMTPServer({

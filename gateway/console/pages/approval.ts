@@ -33,7 +33,7 @@ export const showApproval: ConsolePage = async (visit) => {
   const state = approvalState(row, now)
   const title = requestTitle(row)
   const body = html`${head({
-      title,
+      title: title.markup,
       parent: ['/console/approvals', 'Approvals'],
       badges: [
         stateBadge(state),
@@ -63,7 +63,7 @@ export const showApproval: ConsolePage = async (visit) => {
         <div class="card pad">${about(row, names, now)}</div>
       </aside>
     </div>`
-  return { kind: 'page', title, isLive: true, body }
+  return { kind: 'page', title: title.text, isLive: true, body }
 }
 
 function otherDecisions(rows: readonly HistoryRow[], { inputFingerprint }: ApprovalRow, now: number): Content {

@@ -20,7 +20,8 @@ export const listApprovals: ConsolePage = async ({ query, visitor, now, deps, pa
     holders(tenant, deps.store),
   ])
   const last = rows.length === SHOWN ? rows.at(-1) : undefined
-  const shown = state === 'pending' ? rows.toSorted((a, b) => a.expiresAt - b.expiresAt) : rows
+  const shown = state === 'pending' ? rows.toReversed().toSorted((a, b) => a.expiresAt - b.expiresAt) : rows
+  const older = state === 'pending' ? 'Older requests, which may expire earlier' : 'Older requests'
   const body = html`${head({ title: 'Approvals', lede: 'Changes that the policy lets a person decide.' })}
     <section aria-label="Requests">
       <div class="title">
@@ -41,7 +42,7 @@ export const listApprovals: ConsolePage = async ({ query, visitor, now, deps, pa
       ${
         last === undefined
           ? null
-          : html`<p><a href="/console/approvals?state=${state}&amp;before=${last.approvalId}">Older requests</a></p>`
+          : html`<p><a href="/console/approvals?state=${state}&amp;before=${last.approvalId}">${older}</a></p>`
       }
     </section>`
   return { kind: 'page', title: 'Approvals', isLive: true, body }
@@ -58,7 +59,7 @@ export function entry(row: ApprovalRow, now: number, names: Holders = new Map())
   const { approvalId, summary, requesters, openedAt, expiresAt, result, approvers } = row
   const state = approvalState(row, now)
   return html`<a class="entry" href="/console/approvals/${approvalId}">
-    <strong>${requestTitle(row)}</strong>
+    <strong>${requestTitle(row).markup}</strong>
     <span>${state === 'pending' ? riskBadge(row.riskScore) : stateBadge(state)}</span>
     <span class="meta">
       <span>${message(summaryText(summary))}</span>

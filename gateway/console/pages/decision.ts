@@ -28,7 +28,7 @@ export const showDecision: ConsolePage = async (visit) => {
   ])
   const title = requestTitle({ ...row, targetId: envelope.target_id ?? null })
   const body = html`${head({
-      title,
+      title: title.markup,
       parent: ['/console/ledger', 'Ledger'],
       badges: [
         decisionBadge(row.decision),
@@ -51,7 +51,7 @@ export const showDecision: ConsolePage = async (visit) => {
         <div class="card pad">${context(row, envelope, { now, trace: traceLink(row, settings.config.console) })}</div>
       </aside>
     </div>`
-  return { kind: 'page', title, body }
+  return { kind: 'page', title: title.text, body }
 }
 
 function changesSection(kept: Awaited<ReturnType<typeof keptAssessment>>, request: string | null): Markup {

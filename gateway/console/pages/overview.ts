@@ -3,7 +3,7 @@ import { DECISIONS } from '../../../engine/base.ts'
 import type { Decision } from '../../../engine/internal.ts'
 import { isOperatorTenant } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
-import { decisionBadge, DECISION_WORDS, empty, head, moment, table } from '../parts.ts'
+import { decisionBadge, DECISION_WORDS, empty, head, moment, table, countText, MOST_COUNTED } from '../parts.ts'
 import { seenRoutes, type ConsolePage } from '../visit.ts'
 import { decisionTitle } from '../subject.ts'
 import { entry } from './approvals.ts'
@@ -19,7 +19,7 @@ export const overview: ConsolePage = async (visit) => {
   const { tenant } = visitor
   const from = now - HOURS * HOUR_MS
   const [waiting, counts, stopped, exceptions, drifted, views] = await Promise.all([
-    deps.store.approvals.list({ tenant, state: 'pending', limit: 100, now }),
+    deps.store.approvals.list({ tenant, state: 'pending', limit: MOST_COUNTED + 1, now }),
     deps.store.decisions.counts({ tenant, from, period: HOUR_MS }),
     deps.store.decisions.list({ tenant, decision: 'BLOCK', from, limit: SHOWN_STOPPED }),
     deps.store.breakGlass.list({ openAt: now, limit: 100 }),
@@ -31,7 +31,7 @@ export const overview: ConsolePage = async (visit) => {
   const open = isOperatorTenant(visitor) ? exceptions.length : 0
   const body = html`${head({ title: 'Overview' })}
     <div class="tiles">
-      ${tile('Waiting for approval', String(waiting.length), '/console/approvals', waiting.length > 0 ? 'ask' : '')}
+      ${tile('Waiting for approval', countText(waiting.length), '/console/approvals', waiting.length > 0 ? 'ask' : '')}
       ${tile('Stopped, last day', String(blocked), '/console/ledger?decision=BLOCK', blocked > 0 ? 'alert' : '')}
       ${tile('Answers that drifted', `${drifted.rows.length}${drifted.next === null ? '' : '+'}`, '/console/ledger?records=calls&effect=drifted', '')}
       ${tile('Changed contracts', String(candidates.length), '/console/routes', candidates.length > 0 ? 'ask' : '')}
@@ -45,13 +45,14 @@ function waitingSection(waiting: readonly ApprovalRow[], now: number): Markup {
   return html`<section aria-labelledby="waiting">
     <div class="title">
       <h2 id="waiting">Waiting for a decision</h2>
-      ${waiting.length > 5 ? html`<a href="/console/approvals">All ${waiting.length}</a>` : null}
+      ${waiting.length > 5 ? html`<a href="/console/approvals">All ${countText(waiting.length)}</a>` : null}
     </div>
     ${
       waiting.length === 0
         ? empty('Nothing waits for a decision', 'A request appears here as soon as the policy asks for an approval.')
         : html`<ul class="card list">
             ${waiting
+              .toReversed()
               .toSorted((a, b) => a.expiresAt - b.expiresAt)
               .slice(0, 5)
               .map((row) => html`<li>${entry(row, now)}</li>`)}

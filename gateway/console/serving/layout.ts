@@ -3,7 +3,7 @@ import type { PageReply, Visit } from '../visit.ts'
 import { STYLE_PATH, SCRIPT_PATH } from './assets.ts'
 import { hasRight, type Right } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
-import { csrfField } from '../parts.ts'
+import { csrfField, countText } from '../parts.ts'
 
 interface Link {
   readonly path: string
@@ -101,7 +101,7 @@ function navigationSection({ title, links }: (typeof NAVIGATION)[number], curren
           current === path || current === also || (path !== '/console' && isBelow(path)) || isBelow(also)
         const count =
           name === 'Approvals' && waiting > 0
-            ? html`<span class="count">${waiting}<span class="hidden"> waiting</span></span>`
+            ? html`<span class="count">${countText(waiting)}<span class="hidden"> waiting</span></span>`
             : null
         return html`<li>
           <a href="${path}" ${isCurrent ? html`aria-current="page"` : null}>${name}${count}</a>

@@ -17,7 +17,7 @@ import { readPostedForm, requireOwnForm } from './forms.ts'
 import { framed } from './layout.ts'
 import { html, type Markup } from '../markup.ts'
 import { PAGES } from './pages.ts'
-import { head, notice } from '../parts.ts'
+import { head, notice, MOST_COUNTED } from '../parts.ts'
 import { createSessions, END_OF_ATTEMPT, END_OF_SESSION, type Session, type Sessions } from './session.ts'
 import type { Observation } from '../../telemetry/observation.ts'
 import { withTrace } from '../../telemetry/trace-context.ts'
@@ -182,7 +182,8 @@ async function reply(visit: Visit, page: ConsolePage, response: ServerResponse):
     return pipeline(Readable.from(made.lines), response)
   }
   const { tenant } = visit.visitor
-  const waiting = await visit.deps.store.approvals.list({ tenant, state: 'pending', limit: 100, now: visit.now })
+  const limit = MOST_COUNTED + 1
+  const waiting = await visit.deps.store.approvals.list({ tenant, state: 'pending', limit, now: visit.now })
   sendPage(response, made.status ?? 200, framed(visit, made, waiting.length))
 }
 

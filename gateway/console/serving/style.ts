@@ -36,6 +36,7 @@ small, .small { font-size: .8125rem; }
 a { color: var(--accent); text-decoration: underline; text-decoration-color: color-mix(in srgb, var(--accent) 35%, transparent); text-underline-offset: .18em; }
 a:hover { text-decoration-color: currentColor; }
 code, pre, .mono { font-family: var(--mono); font-size: .8125rem; }
+code { unicode-bidi: isolate; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 .skip { position: absolute; left: var(--s4); top: -4rem; background: var(--accent); color: var(--accent-ink); padding: var(--s2) var(--s4); border-radius: var(--radius); z-index: 9; }
 .skip:focus { top: var(--s4); }
