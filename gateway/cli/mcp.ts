@@ -3,7 +3,7 @@
  * servers that were seen, what changed in one, and accept a change.
  */
 import { startProgram } from '../stdio/program.ts'
-import { serverNameOf, nameProblem } from '../stdio/server-list.ts'
+import { isServerAddress, nameProblem, serverNameOf } from '../stdio/server-list.ts'
 import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import type { Environment } from '../settings/environment.ts'
@@ -112,7 +112,10 @@ async function wrapServer(args: Arguments, io: CommandIo): Promise<number> {
   const command = url ?? sse ?? args.operands.join(' ')
   const given = [url, sse, args.operands[0]].filter((one) => one !== undefined)
   if (given.length !== 1) throw new UsageError('name one server: -- COMMAND, --url or --sse')
-  const name = args.value('name') ?? serverNameOf(url === undefined && sse === undefined ? args.operands : [command])
+  const address = url ?? sse
+  if (address !== undefined && !isServerAddress(address))
+    throw new UsageError(`${JSON.stringify(address)} is not an address of a server: write http:// or https://`)
+  const name = args.value('name') ?? serverNameOf(address === undefined ? args.operands : [command])
   const problem = nameProblem(name)
   if (problem !== null) throw new UsageError(problem)
   const headers = serverHeaders(args, environment)

@@ -181,17 +181,34 @@ class RunningDaemon implements Daemon {
     this.#idle.unref()
   }
 
+  /** What prevents the settings with the servers of now from being in force. */
+  #problemsWithServers(): readonly string[] {
+    if (writeDeskConfig(this.#options.home, this.#bridge.address)) this.#gateway.reload()
+    return this.#gateway.problems()
+  }
+
+  /** @param problems with this server, which is not on the list any more */
+  #refusal({ url }: Hello, problems: readonly string[]): string {
+    const without = this.#problemsWithServers()
+    return without.length === 0 && url !== undefined
+      ? `the address or the settings of this server have mistakes:\n${problems.join('\n')}`
+      : `the settings in ${this.#settings} have mistakes:\n${problems.join('\n')}`
+  }
+
   /** What a connection works with, or why it is refused. */
   #admit(hello: Hello): AdmittedWrapper | string {
     const problem = nameProblem(hello.name)
     if (problem !== null) return problem
     const { home, now } = this.#options
     try {
-      keepServer(home, hello, now)
+      const forget = keepServer(home, hello, now)
       // A server that is new, or settings that changed a moment ago: its first call is judged by them.
-      if (writeDeskConfig(home, this.#bridge.address)) this.#gateway.reload()
-      const problems = this.#gateway.problems()
-      if (problems.length > 0) return `the settings in ${this.#settings} have mistakes:\n${problems.join('\n')}`
+      const problems = this.#problemsWithServers()
+      if (problems.length > 0) {
+        // A server that cannot be used must not keep the others from starting.
+        forget()
+        return this.#refusal(hello, problems)
+      }
     } catch (error) {
       return messageOf(error)
     }

@@ -3,7 +3,7 @@ import { parse as parseJson, printParseErrorCode, type ParseError } from 'jsonc-
 import { parse as parseYaml } from 'yaml'
 import { unwrapped } from './wrapping.ts'
 import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
-import { asName } from './server-list.ts'
+import { asName, isServerAddress } from './server-list.ts'
 
 export interface ListedServer {
   readonly name: string
@@ -55,7 +55,7 @@ function listedServer(given: string, entry: unknown, expand: (text: string) => s
   const url = [entry['url'], entry['httpUrl'], entry['serverUrl']].find((one) => typeof one === 'string')
   if (typeof url === 'string') {
     const address = expand(url)
-    if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+    if (!isServerAddress(address))
       throw new Error(`${given}: url ${JSON.stringify(url)} is not an address (http:// or https://)`)
     const headers = Object.entries(texts('headers')).map(([field, value]) => [field.toLowerCase(), value])
     const kind = entry['type'] === 'sse' ? 'sse' : 'http'

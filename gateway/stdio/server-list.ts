@@ -74,12 +74,23 @@ export function readServers({ servers }: Pick<DeskHome, 'servers'>): readonly Kn
     )
 }
 
-export function keepServer(home: DeskHome, { name, command, url }: Hello, now: () => number): void {
+/** @returns takes it back, so that the list is the one before */
+export function keepServer(home: DeskHome, { name, command, url }: Hello, now: () => number): () => void {
   const known = readServers(home)
   const seenAt = new Date(now()).toISOString()
   const server: KnownServer = { name, command, seenAt, ...(url === undefined ? {} : { url }) }
   const others = known.filter((one) => one.name !== name)
-  writePrivateFile(home.servers, `${JSON.stringify([...others, server], null, 2)}\n`)
+  writeServers(home, [...others, server])
+  return () => writeServers(home, known)
+}
+
+function writeServers({ servers }: DeskHome, list: readonly KnownServer[]): void {
+  writePrivateFile(servers, `${JSON.stringify(list, null, 2)}\n`)
+}
+
+/** A server over HTTP is reached at these addresses only. */
+export function isServerAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 }
 
 /** Members of a route that the daemon sets. */

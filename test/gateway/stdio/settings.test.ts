@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { initialize, LINE_SERVER, startDesk, startLineClient, type Desk, type LineClient } from '../../fakes/desk.ts'
+import { run } from '../../fakes/command-io.ts'
 import { until } from '../../fakes/until.ts'
 
 const STRICT = 'routes:\n  - name: lines\n    receipts: { require: true }\n'
@@ -65,4 +66,19 @@ for (const [what, settings] of [
     change(desk, settings)
     const client = startLineClient(desk, ['--name', 'lines'], [process.execPath, LINE_SERVER, file])
     assert.equal(await client.exit, 3)
+  })
+
+for (const address of ['http://me:secret@127.0.0.1:9/mcp', 'http://127.0.0.1:0/mcp', 'http://010.0.0.1/mcp'])
+  test(`a server at ${address} is refused, and the others start`, { timeout: 60_000 }, async (t) => {
+    const desk = startDesk(t)
+    const file = offer(t)
+    assert.equal(await isRefused(await started(desk, file), 'before'), false)
+    const refused = startLineClient(desk, ['--name', 'remote', '--url', address], [])
+    assert.equal(await refused.exit, 3)
+    assert.match(refused.stderr(), /the address or the settings of this server have mistakes:[^]*upstream/)
+    assert.doesNotMatch(refused.stderr(), /secret/)
+    assert.equal(await isRefused(await started(desk, file), 'after'), false)
+    const { code, stdout } = await run(['mcp', 'list'], { environment: desk.environment })
+    assert.equal(code, 0)
+    assert.doesNotMatch(stdout, /remote/)
   })
