@@ -12,7 +12,8 @@ import { isJsonObject } from '../json/strict-json.ts'
 import { readServing } from '../listen/local-access.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { variable } from '../settings/environment.ts'
-import { deskHome } from '../stdio/home.ts'
+import { deskHome, type DeskHome } from '../stdio/home.ts'
+import { deskConfig } from '../stdio/server-list.ts'
 import { EXIT, type Arguments, type Command, type ExitCode } from './command.ts'
 import { configSource, nameOfSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
@@ -83,7 +84,7 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
       ...(await runningFindings(config)),
     ]
   } catch (error) {
-    const mistakes = error instanceof ConfigError ? error.mistakes.map(formatMistake) : [messageOf(error)]
+    const mistakes = mistakesIn(error)
     return mistakes.map(problem)
   }
 }
@@ -136,8 +137,27 @@ function deskFindings({ environment }: CommandIo): readonly DoctorFinding[] {
       ? problem(`other users can enter ${home.folder}: chmod 700 ${home.folder}`)
       : good(`${home.folder} can be read by this user only`),
     ...(fault === null ? [] : [problem(`the last daemon did not start: ${fault}`)]),
+    ...deskProblems(home).map(problem),
     daemonFinding(existsSync(home.process) ? jsonOrNull(readRegularFile(home.process, 'utf8')) : null),
   ]
+}
+
+/** Stands for the bridge of a daemon, whose port is known only while it runs. */
+const ANY_BRIDGE = 'http://127.0.0.1:1'
+
+/** Why no server starts. */
+function deskProblems(home: DeskHome): readonly string[] {
+  try {
+    openSettings({ value: deskConfig(home, ANY_BRIDGE), directory: home.folder, environment: {} })
+    return []
+  } catch (error) {
+    const mistakes = mistakesIn(error)
+    return error instanceof ConfigError ? mistakes.map((mistake) => `${home.settings}: ${mistake}`) : mistakes
+  }
+}
+
+function mistakesIn(error: unknown): readonly string[] {
+  return error instanceof ConfigError ? error.mistakes.map(formatMistake) : [messageOf(error)]
 }
 
 function daemonFinding(value: unknown): DoctorFinding {

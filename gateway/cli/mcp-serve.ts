@@ -49,7 +49,7 @@ function endpointPort(args: Arguments): number {
 
 function readListed(file: string, { environment }: CommandIo): readonly ListedServer[] {
   try {
-    return serversOfFile(readRegularFile(file, 'utf8'), (text) => withEnvironment(text, environment))
+    return serversOfFile(file, readRegularFile(file, 'utf8'), (text) => withEnvironment(text, environment))
   } catch (error) {
     const message = messageOf(error)
     // A fault of the file system names the file itself.

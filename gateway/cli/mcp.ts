@@ -3,7 +3,7 @@
  * servers that were seen, what changed in one, and accept a change.
  */
 import { startProgram } from '../stdio/program.ts'
-import { isServerAddress, nameProblem, serverNameOf } from '../stdio/server-list.ts'
+import { headerProblem, isServerAddress, nameProblem, serverNameOf } from '../stdio/server-list.ts'
 import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import type { Environment } from '../settings/environment.ts'
@@ -163,8 +163,11 @@ function serverHeaders(args: Arguments, environment: Environment): Readonly<Reco
     args.values('header').map((text) => {
       const cut = text.indexOf(':')
       if (cut < 1) throw new UsageError(`--header ${JSON.stringify(text)} is not NAME:VALUE`)
-      const value = text.slice(cut + 1).trim()
-      return [text.slice(0, cut).trim().toLowerCase(), withEnvironment(value, environment)]
+      const name = text.slice(0, cut).trim().toLowerCase()
+      const value = withEnvironment(text.slice(cut + 1).trim(), environment)
+      const problem = headerProblem(name, value)
+      if (problem !== null) throw new UsageError(`--header: ${problem}`)
+      return [name, value]
     }),
   )
 }

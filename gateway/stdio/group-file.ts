@@ -1,9 +1,10 @@
 /** The file of `preflight mcp serve`: servers as editors name them, as JSON with comments or YAML. */
 import { parse as parseJson, printParseErrorCode, type ParseError } from 'jsonc-parser'
-import { parse as parseYaml } from 'yaml'
+import { formatMistake } from '../errors/mistake.ts'
 import { unwrapped } from './wrapping.ts'
 import { isJsonObject, type JsonObject } from '../json/strict-json.ts'
-import { asName, isServerAddress } from './server-list.ts'
+import { readSourceText } from '../settings/source-text.ts'
+import { asName, headerProblem, isServerAddress } from './server-list.ts'
 
 export interface ListedServer {
   readonly name: string
@@ -21,9 +22,9 @@ export interface ListedServer {
 /** Members under which editors list their servers. */
 const LISTED_UNDER = ['mcpServers', 'servers', 'context_servers']
 
-/** @param expand replaces variables. Throws an Error that names the entry, and what it lacks. */
-export function serversOfFile(text: string, expand: (text: string) => string): readonly ListedServer[] {
-  const value = readListing(text)
+/** @param expand replaces variables. Throws an Error that names the entry, and what it lacks, or the file and the line. */
+export function serversOfFile(file: string, text: string, expand: (text: string) => string): readonly ListedServer[] {
+  const value = readListing(file, text)
   const member = LISTED_UNDER.find((name) => isJsonObject(value) && isJsonObject(value[name]))
   const entries = isJsonObject(value) && member !== undefined ? value[member] : null
   if (!isJsonObject(entries) || Object.keys(entries).length === 0)
@@ -38,8 +39,12 @@ export function serversOfFile(text: string, expand: (text: string) => string): r
   return servers
 }
 
-function readListing(text: string): unknown {
-  if (!/^\s*[{/]/.test(text)) return parseYaml(text)
+function readListing(file: string, text: string): unknown {
+  if (!/^\s*[{/]/.test(text)) {
+    const source = readSourceText(file, text)
+    if (!source.ok) throw new Error(source.problem.map(formatMistake).join('\n'))
+    return source.value.value
+  }
   const errors: ParseError[] = []
   const value: unknown = parseJson(text, errors, { allowTrailingComma: true })
   const [first] = errors
@@ -57,7 +62,10 @@ function listedServer(given: string, entry: unknown, expand: (text: string) => s
     const address = expand(url)
     if (!isServerAddress(address))
       throw new Error(`${given}: url ${JSON.stringify(url)} is not an address (http:// or https://)`)
-    const headers = Object.entries(texts('headers')).map(([field, value]) => [field.toLowerCase(), value])
+    const fields = texts('headers')
+    const [problem] = Object.entries(fields).flatMap(([field, value]) => headerProblem(field, value) ?? [])
+    if (problem !== undefined) throw new Error(`${given}: ${problem}`)
+    const headers = Object.entries(fields).map(([field, value]) => [field.toLowerCase(), value])
     const kind = entry['type'] === 'sse' ? 'sse' : 'http'
     return { name, reach: { kind, url: address, headers: Object.fromEntries(headers) } }
   }

@@ -4,13 +4,15 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { parse } from 'yaml'
+import { formatMistake } from '../errors/mistake.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { jsonOrNull } from '../json/unchecked-json.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
 import { type DeskHome, hubOf, storeAt } from './home.ts'
 import type { Hello } from './frames.ts'
 import { createHash } from 'node:crypto'
+import { readSourceText } from '../settings/source-text.ts'
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
 
@@ -63,8 +65,11 @@ interface KnownServer {
 
 export function readServers({ servers }: Pick<DeskHome, 'servers'>): readonly KnownServer[] {
   if (!existsSync(servers)) return []
-  const value: unknown = JSON.parse(readRegularFile(servers, 'utf8'))
-  const list: readonly unknown[] = Array.isArray(value) ? value : []
+  const list = jsonOrNull(readRegularFile(servers, 'utf8'))
+  if (!Array.isArray(list))
+    throw new Error(
+      `${servers} is not a list of servers in JSON: remove it, and each server is listed again when it starts`,
+    )
   return list
     .filter(isJsonObject)
     .flatMap(({ name, command, url, seenAt }) =>
@@ -88,6 +93,15 @@ function writeServers({ servers }: DeskHome, list: readonly KnownServer[]): void
   writePrivateFile(servers, `${JSON.stringify(list, null, 2)}\n`)
 }
 
+/** Why a header field cannot be sent to a server; null: it can. The value may be a credential, so it is not repeated. */
+export function headerProblem(name: string, value: string): string | null {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+    return `${JSON.stringify(name)} is not the name of a header: write letters, digits and hyphens`
+  return /^[\t -~\u0080-\u00ff]*$/.test(value)
+    ? null
+    : `the value of the header ${name} has a line break or a character that a header cannot hold`
+}
+
 /** A server over HTTP is reached at these addresses only. */
 export function isServerAddress(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
@@ -101,6 +115,14 @@ const OWN_MEMBERS = new Set(['name', 'match', 'upstream', 'protocol'])
  * @returns whether it is another one than before
  */
 export function writeDeskConfig(home: DeskHome, bridge: string): boolean {
+  const text = `${JSON.stringify(deskConfig(home, bridge), null, 2)}\n`
+  if (existsSync(home.config) && readRegularFile(home.config, 'utf8') === text) return false
+  writePrivateFile(home.config, text)
+  return true
+}
+
+/** The settings of the user and one route for each server. Throws an Error when either cannot be read. */
+export function deskConfig(home: DeskHome, bridge: string): object {
   const hub = hubOf(home)
   const settings = userSettings(hub?.settings ?? home.settings)
   const own: readonly unknown[] = Array.isArray(settings['routes']) ? settings['routes'] : []
@@ -112,7 +134,7 @@ export function writeDeskConfig(home: DeskHome, bridge: string): boolean {
     upstream: url ?? bridge,
     protocol: 'mcp',
   }))
-  const config = {
+  return {
     policy: 'agent-tools',
     limits: { proxied_body: MAX_BODY },
     ...settings,
@@ -121,10 +143,6 @@ export function writeDeskConfig(home: DeskHome, bridge: string): boolean {
     ...(hub === null ? {} : { store: storeAt(hub) }),
     routes,
   }
-  const text = `${JSON.stringify(config, null, 2)}\n`
-  if (existsSync(home.config) && readRegularFile(home.config, 'utf8') === text) return false
-  writePrivateFile(home.config, text)
-  return true
 }
 
 export const dataFolder = ({ folder }: DeskHome): string => join(folder, 'data')
@@ -134,7 +152,9 @@ const MAX_BODY = 64 * 1024 * 1024
 /** Throws when they are no settings. */
 export function userSettings(settings: string): Readonly<Record<string, unknown>> {
   if (!existsSync(settings)) return {}
-  const value: unknown = parse(readRegularFile(settings, 'utf8'))
+  const source = readSourceText(settings, readRegularFile(settings, 'utf8'))
+  if (!source.ok) throw new Error(source.problem.map(formatMistake).join('\n'))
+  const { value } = source.value
   if (value === null || value === undefined) return {}
   if (!isJsonObject(value)) throw new Error(`${settings} is not a mapping of settings`)
   return value

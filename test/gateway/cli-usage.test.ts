@@ -70,6 +70,13 @@ test('what is mistyped gets the nearest known word, and exit code 2', async () =
     [['mcp', '--url', 'ftp://x'], /"ftp:\/\/x" is not an address of a server: write http:\/\/ or https:\/\//],
     [['mcp', '--sse', 'localhost:1'], /"localhost:1" is not an address of a server/],
     [['mcp', '--url', 'x.example/mcp'], /"x.example\/mcp" is not an address of a server/],
+    [['mcp', '--url', 'http://x/', '--header', 'a b: c'], /--header: "a b" is not the name of a header/],
+    [['mcp', '--url', 'http://x/', '--header', 'a: b\nsecret'], /the value of the header a has a line break/],
+    [['mcp', 'serve', file('tab.yaml', 'mcpServers:\n\tx: {}\n')], /tab\.yaml:2:1: .*indent with spaces/],
+    [
+      ['mcp', 'serve', file('field.yaml', 'mcpServers: {x: {url: "http://x/", headers: {"a b": c}}}\n')],
+      /field\.yaml: x: "a b" is not the name of a header/,
+    ],
     [['keys', '-v'], /commands: create, list, revoke/],
     [['keys', 'creat'], /preflight keys: .*did you mean "create"/],
     [['diff', one, one, '--fromat', 'json'], /did you mean --format/],

@@ -82,3 +82,41 @@ for (const address of ['http://me:secret@127.0.0.1:9/mcp', 'http://127.0.0.1:0/m
     assert.equal(code, 0)
     assert.doesNotMatch(stdout, /remote/)
   })
+
+const UNUSABLE: readonly (readonly [what: string, file: string, text: string, says: RegExp])[] = [
+  [
+    'settings without an end',
+    'preflight.yaml',
+    'foo: [\n',
+    /preflight\.yaml:2:1: this is not valid YAML.*write the missing \]/,
+  ],
+  [
+    'settings that contain themselves',
+    'preflight.yaml',
+    'log: &a [*a]\n',
+    /preflight\.yaml:1:10: the alias \*a stands/,
+  ],
+  ['settings that are a list', 'preflight.yaml', '- a\n', /preflight\.yaml is not a mapping of settings/],
+  [
+    'a setting of another type',
+    'preflight.yaml',
+    'limits: {depth: x}\n',
+    /preflight\.yaml: .*limits\.depth: must be an integer/,
+  ],
+  ['a policy that is not there', 'preflight.yaml', 'policy: nope\n', /there is no policy pack named "nope"/],
+  [
+    'a list of servers that broke off',
+    'servers.json',
+    '[{"name":',
+    /servers\.json is not a list of servers in JSON: remove it/,
+  ],
+]
+for (const [what, file, text, says] of UNUSABLE)
+  test(`doctor names ${what}, since no server starts`, async (t) => {
+    const home = mkdtempSync(join(tmpdir(), 'preflight-unusable-'))
+    t.after(() => rmSync(home, { recursive: true, force: true }))
+    writeFileSync(join(home, file), text)
+    const { code, stdout } = await run(['doctor'], { environment: { PREFLIGHT_HOME: home } })
+    assert.equal(code, 1)
+    assert.match(stdout, says)
+  })
