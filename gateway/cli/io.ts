@@ -14,15 +14,15 @@ export interface CommandIo {
   readonly isTerminal: boolean
 }
 
-export function processIo(): CommandIo {
+/** @param failed is called when a stream cannot be written, such as a file on a full disk */
+export function processIo(failed: (stream: 'stdout' | 'stderr', error: Error) => void): CommandIo {
   const { stdin, stdout, stderr } = process
-  // The reader may close the pipe early (`| head`): the command has not failed.
-  for (const stream of [stdout, stderr]) stream.on('error', ignoreClosedPipe)
+  for (const name of ['stdout', 'stderr'] as const)
+    process[name].on('error', (error: NodeJS.ErrnoException) => {
+      // The reader may close the pipe early (`| head`): the command has not failed.
+      if (error.code !== 'EPIPE') failed(name, error)
+    })
   return { stdin, stdout, stderr, environment: processEnvironment(), isTerminal: isatty(stdout.fd) }
-}
-
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }
 
 /** Colour is for a terminal whose user did not decline it (https://no-color.org). */

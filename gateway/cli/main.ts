@@ -66,7 +66,7 @@ async function calledOf([word]: readonly string[]): Promise<readonly CommandEntr
 const SUMMARY = 'Preflight Gateway: compares contracts, decides, signs receipts, enforces.'
 
 /** Runs one command; resolves with the exit code (docs/reference/command-line.md#exit-codes) and never rejects. */
-export async function main(argv: readonly string[], io: CommandIo = processIo()): Promise<number> {
+export async function main(argv: readonly string[], io: CommandIo = processIo(endUnwritten)): Promise<number> {
   const path: string[] = ['preflight']
   try {
     return await dispatchWords({ commands: await calledOf(argv), summary: SUMMARY }, argv, path, io)
@@ -77,6 +77,15 @@ export async function main(argv: readonly string[], io: CommandIo = processIo())
     if (isUsage) writeLine(io.stderr, `Run ${path.join(' ')} --help to see how it is used.`)
     return errorExit(error)
   }
+}
+
+/** An answer that was not written was not given, so the exit code is neither yes nor no. Nothing goes to a stderr that failed. */
+function endUnwritten(stream: 'stdout' | 'stderr', error: Error): void {
+  if (stream === 'stdout')
+    process.stderr.write(
+      `preflight: the output cannot be written: ${messageOf(error)}. Check where it is redirected to.\n`,
+    )
+  process.exit(EXIT.undecided)
 }
 
 /** A refusal of a running gateway is a negative result; input that it does not take is a usage error. */

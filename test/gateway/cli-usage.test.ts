@@ -1,6 +1,7 @@
 /** How the command line is used: help, and what a wrong use is answered. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -156,3 +157,26 @@ test('help before a command or a group is its help', async () => {
 test('the help of a group begins with what the group is for', async () => {
   assert.match((await run(['ledger', '--help'])).stdout, /^Read, check, export and prune/)
 })
+
+const PROGRAM = join(import.meta.dirname, '../../gateway/preflight.js')
+
+for (const [what, words, streams] of [
+  ['an answer', 'rules', ['full', 'pipe']],
+  ['a comparison', 'diff one.json one.json', ['full', 'pipe']],
+  ['an answer, and the reason neither', 'rules', ['full', 'full']],
+  ['a mistake', 'rules --format none', ['pipe', 'full']],
+] as const)
+  test(`${what} that cannot be written is no answer: exit code 3, and one sentence where there is a place for it`, () => {
+    const full = openSync('/dev/full', 'w')
+    const [output, errors] = streams.map((stream) => (stream === 'full' ? full : stream))
+    const args = ['--disable-warning=ExperimentalWarning', PROGRAM, ...words.split(' ')]
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      cwd: directory,
+      stdio: ['ignore', output, errors],
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    closeSync(full)
+    assert.equal(status, 3)
+    if (errors === 'pipe') assert.match(stderr, /^preflight: the output cannot be written: ENOSPC[^\n]*\.\n$/)
+  })
