@@ -288,9 +288,14 @@ const UNDERLYING: Readonly<Record<string, readonly string[]>> = lookupTable({
 /** The sizes of fixed types. */
 const SIZES: Readonly<Record<string, number>> = lookupTable({ duration: 12, uuid: 16 })
 
-/** Readers ignore a logical type of another type, and one that is not valid. One that is not known may mean something. */
+/**
+ * Readers ignore a logical type of another type, and one that is not valid. One that is not known may mean something, and so
+ * may a value that is no text, which no version of Avro describes.
+ */
 function logicalOf({ logicalType, precision, scale, size }: JsonRecord, type: string): Logical {
-  if (typeof logicalType !== 'string' || UNDERLYING[logicalType]?.includes(type) === false) return NO_LOGICAL
+  if (logicalType === undefined) return NO_LOGICAL
+  if (typeof logicalType !== 'string') return { logicalName: null, logical: textOf([logicalType]) }
+  if (UNDERLYING[logicalType]?.includes(type) === false) return NO_LOGICAL
   const neededSize = SIZES[logicalType]
   if (type === 'fixed' && neededSize !== undefined && size !== neededSize) return NO_LOGICAL
   if (logicalType !== 'decimal') return { logicalName: logicalType, logical: textOf([logicalType]) }
