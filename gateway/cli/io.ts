@@ -17,11 +17,12 @@ export interface CommandIo {
 /** @param failed is called when a stream cannot be written, such as a file on a full disk */
 export function processIo(failed: (stream: 'stdout' | 'stderr', error: Error) => void): CommandIo {
   const { stdin, stdout, stderr } = process
-  for (const name of ['stdout', 'stderr'] as const)
-    process[name].on('error', (error: NodeJS.ErrnoException) => {
-      // The reader may close the pipe early (`| head`): the command has not failed.
-      if (error.code !== 'EPIPE') failed(name, error)
-    })
+  // The reader may close the pipe early (`| head`): the command has not failed.
+  const handler = (name: 'stdout' | 'stderr') => (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') failed(name, error)
+  }
+  stdout.on('error', handler('stdout'))
+  stderr.on('error', handler('stderr'))
   return { stdin, stdout, stderr, environment: processEnvironment(), isTerminal: isatty(stdout.fd) }
 }
 
