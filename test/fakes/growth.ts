@@ -15,10 +15,11 @@ async function cpuOf(run: Run, size: number): Promise<number> {
 
 /**
  * Null if a run grows with its size: four times the size may take twice that. Pairs of parts take sixteen times as long.
- * Otherwise both times. A run is measured again before it is called too slow: collections of garbage fall anywhere.
+ * Otherwise both times. A run is measured again before it is called too slow: collections of garbage and other processes
+ * fall anywhere.
  */
 export async function excessiveGrowth(run: Run, size: number): Promise<string | null> {
-  for (let tries = 2; ; tries -= 1) {
+  for (let tries = 5; ; tries -= 1) {
     const [few, many] = [await cpuOf(run, size / 4), await cpuOf(run, size)]
     if (many <= 8 * Math.max(few, RESOLUTION)) return null
     if (tries === 0) return `${few} µs, then ${many} µs`
