@@ -44,8 +44,10 @@ test('without a file it is the default configuration that is good, not the file 
 test('a preflight.yaml that no one named is not read, and a warning says so', async (t) => {
   const directory = scratch(t)
   writeFileSync(join(directory, 'preflight.yaml'), 'policy: strict\n')
-  const check = (...options: readonly string[]) =>
-    promisify(execFile)(process.execPath, [PROGRAM, 'config', 'check', ...options], { cwd: directory, timeout: 60_000 })
+  // Without variables that tests use for tools of theirs: each one that is no setting is a warning.
+  const options = { cwd: directory, env: {}, timeout: 60_000 }
+  const check = (...flags: readonly string[]) =>
+    promisify(execFile)(process.execPath, [PROGRAM, 'config', 'check', ...flags], options)
   const unnamed = await check()
   assert.equal(unnamed.stdout, 'the default configuration: good (0 routes)\n')
   assert.match(unnamed.stderr, /^warning: preflight\.yaml: .*is not read.*--config preflight\.yaml/)
