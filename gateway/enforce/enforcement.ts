@@ -25,7 +25,7 @@ import { observeDecision } from './observed-decision.ts'
 import { judge, undecidedJudgement, type Decided, type JudgeDeps, type CallJudgement } from './judge.ts'
 import { decisionHeaders, stoppedReply, undecidedReply, unmonitored } from './refusals.ts'
 import type { HoldState, Reply } from '../listen/request-context.ts'
-import type { SpentReceipt } from './receipt-check.ts'
+import { ReceiptOutage, type SpentReceipt } from './receipt-check.ts'
 import type { CallVerdict, DecisionVerdict, ReceiptVerdict } from './verdict-cache.ts'
 import type { NotePendingCall, PendingWait, PendingCalls } from './pending-calls.ts'
 
@@ -307,7 +307,8 @@ async function concludeUndecided(
 ): Promise<Concluded> {
   const { call, action, deps } = pending
   const { route, correlationId } = call
-  const open = route.mode === 'observe' ? 'observed' : route.failure === 'open' ? 'failed_open' : null
+  const isOpen = route.failure === 'open' && !(judgement.error instanceof ReceiptOutage)
+  const open = route.mode === 'observe' ? 'observed' : isOpen ? 'failed_open' : null
   // If the store is down the call is refused: nobody could find out afterwards what was forwarded.
   const isBreakable = open === null && judgement.refusal === null && judgement.error.code !== 'STORE_UNAVAILABLE'
   const broken = isBreakable ? await breakGlass(judgement, pending) : null

@@ -7,6 +7,7 @@ import type { IntendedContext, ReceiptReason, ReceiptVerification } from '../../
 import type { PresentedReceipt, ResourceCheck, RequiredReceipt } from '../protocols/common/action.ts'
 import type { JudgedResource } from '../calls/judged-resource.ts'
 import type { Call } from '../calls/call.ts'
+import { GatewayError, knownError } from '../errors/errors.ts'
 import type { HoldState } from '../listen/request-context.ts'
 import { consumePresented, verifyPresented, type PresentedDeps, type ReceiptCheckInput } from './presented-receipt.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -20,18 +21,29 @@ export interface ReceiptGateDeps extends PresentedDeps {
   readonly fingerprint: (resource: JudgedResource, change: CallChange) => Promise<string>
 }
 
+/**
+ * The store could not say whether a required receipt is still good, or not mark it as used. Such a call does not go out,
+ * whatever its route does with other failures: the receipt may be used, revoked or expired.
+ */
+export class ReceiptOutage extends GatewayError {
+  constructor(cause: unknown) {
+    const { code, message } = knownError(cause)
+    super(code, message, { cause })
+  }
+}
+
 /** The receipts of one call. */
 export interface ReceiptGate {
   /**
    * The verdict of a receipt that authorizes this resource now; a missing required receipt; or null when the resource
-   * is judged anew. Synchronous where no receipt is required or presented. Rejects with the error of the store when it
-   * cannot be asked about a required receipt. An outage of our own is no refusal: the caller may try again.
+   * is judged anew. Synchronous where no receipt is required or presented. Rejects with a `ReceiptOutage` when the
+   * store cannot be asked about a required receipt. An outage of our own is no refusal: the caller may try again.
    * @param change null when there is nothing to compare
    */
   verdictOn(check: ResourceCheck, change: CallChange | null): Promise<CallVerdict | null> | null
   /**
    * Consumes the claimed receipts, where the route asks for single use. Null when all could be consumed, else the
-   * receipt that is required again. Synchronous where nothing was claimed. Rejects with the error of the store.
+   * receipt that is required again. Synchronous where nothing was claimed. Rejects with a `ReceiptOutage`.
    */
   consume(): Promise<SpentReceipt | null> | null
 }
@@ -109,7 +121,7 @@ class CallReceipts implements ReceiptGate {
       outages.push(...outage)
     }
     if (!isRequired) return null
-    if (outages.length > 0) throw outages[0]
+    if (outages.length > 0) throw new ReceiptOutage(outages[0])
     if (refused === null) this.#count('missing')
     return requiredReceiptVerdict({ context, artifacts, ...refusalOf(refused, presented.length, isWhole) })
   }
@@ -125,7 +137,7 @@ class CallReceipts implements ReceiptGate {
         continue
       }
       this.#count(verification.reason ?? 'state_unknown')
-      if (outages.length > 0) throw outages[0]
+      if (outages.length > 0) throw new ReceiptOutage(outages[0])
       const { context = {} } = check
       return { resource, requiredReceipt: { context, artifacts, ...refusalOf(verification, 1, true) } }
     }
