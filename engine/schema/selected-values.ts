@@ -6,7 +6,7 @@ import { isRecord, stepInto, type JsonRecord } from './located.ts'
 import type { ResolvedSchema, SchemaSource } from './source.ts'
 
 /** The values of a discriminator. */
-export interface Selection {
+interface Selection {
   readonly property: string
   /** The reference that each value leads to. */
   readonly targets: ReadonlyMap<string, string>

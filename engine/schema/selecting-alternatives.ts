@@ -9,7 +9,7 @@ import { COMPOSITIONS, itemsOf, locateItem } from './subschemas.ts'
 import { resolveSchema, type ResolvedSchema, type SchemaSource } from './source.ts'
 
 /** A schema that selects subtypes, of one side and of the other one. */
-export type SelectorPair = readonly [before: ResolvedSchema, after: ResolvedSchema]
+type SelectorPair = readonly [before: ResolvedSchema, after: ResolvedSchema]
 
 interface TwoSchemas {
   readonly before: ResolvedSchema

@@ -60,7 +60,7 @@ export interface AvroList {
   readonly of: AvroType
 }
 
-export interface AvroUnion {
+interface AvroUnion {
   readonly kind: 'union'
   readonly branches: readonly AvroType[]
 }

@@ -31,7 +31,7 @@ export function countedMessages(lists: readonly (readonly AsyncMessage[])[]): Me
 }
 
 /** Defaults for all messages of a document. */
-export interface MessageDefaults {
+interface MessageDefaults {
   readonly contentType: string
   readonly traits: TraitOrder
 }

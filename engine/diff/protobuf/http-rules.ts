@@ -14,7 +14,7 @@ export interface Binding {
   readonly responseBody: string
 }
 
-export interface Template {
+interface Template {
   /** Literals, `*` for one segment and `**` for all remaining ones. The verb after the last colon is included. */
   readonly segments: readonly string[]
   readonly verb: string

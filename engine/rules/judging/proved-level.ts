@@ -60,7 +60,7 @@ const HINT_WORDS = 'a discriminator is a hint, so servers may still take such va
 export const NAMES_WORDS = 'only values that hold names which were allowed, but not described, are refused'
 
 /** The level that the proofs leave a finding, and the explanation if it differs from that of its rule. */
-export interface Left {
+interface Left {
   readonly level: Level
   readonly words: string
 }

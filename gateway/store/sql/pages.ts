@@ -15,7 +15,7 @@ export interface TablePage<Row> {
 }
 
 /** Sequences of one page. */
-export interface PageRange {
+interface PageRange {
   readonly from: number
   readonly before: number
 }
