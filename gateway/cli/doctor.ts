@@ -84,8 +84,7 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
       ...(await runningFindings(config)),
     ]
   } catch (error) {
-    const mistakes = mistakesIn(error)
-    return mistakes.map(problem)
+    return mistakesIn(error).map(problem)
   }
 }
 
