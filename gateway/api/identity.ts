@@ -13,17 +13,25 @@ import type { Access, RouteExchange } from './route.ts'
 /** Longer keys were not issued by this gateway: nothing is hashed for them. */
 const LONGEST_KEY = 512
 
-/** The key in the request, as text; null when there is none. */
+/**
+ * The key in the request, as text; null when there is none. Repeated fields of `X-API-Key` are joined by Node.js, and no key has
+ * a space. @throws GatewayError INVALID_INPUT for several keys: which caller is meant is not known
+ */
 function presentedKey(headers: IncomingHttpHeaders): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  const key = bearer ?? headers['x-api-key']
-  return typeof key === 'string' && key.length > 0 && key.length <= LONGEST_KEY ? key : null
+  const keys = new Set([bearer ?? '', ...String(headers['x-api-key'] ?? '').split(', ')])
+  keys.delete('')
+  if (keys.size > 1) throw new GatewayError('INVALID_INPUT', SEVERAL_KEYS)
+  const [key] = keys
+  return key !== undefined && key.length <= LONGEST_KEY ? key : null
 }
+
+const SEVERAL_KEYS = 'The request has different API keys in Authorization and X-API-Key. Send one key.'
 
 /** The last use of a key is stored at most this often. */
 const TOUCH_MS = 60_000
 
-/** The holder of the key in the request; null when there is no valid key. Rejects with STORE_UNAVAILABLE. */
+/** The holder of the key in the request; null when there is no valid key. Rejects with STORE_UNAVAILABLE or INVALID_INPUT. */
 export async function identify(
   headers: IncomingHttpHeaders,
   store: StorePart<'apiKeys.byHash' | 'apiKeys.touch'>,

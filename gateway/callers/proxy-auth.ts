@@ -1,6 +1,6 @@
 /** Authenticates clients of the proxy (RFC 9110 §11.7) by API key, where the configuration asks for one. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { hashApiKey, isKeyInForce, isSignupTenant, LOCAL_TENANT } from './api-keys.ts'
+import { hashApiKey, isApiKey, isKeyInForce, isSignupTenant, LOCAL_TENANT } from './api-keys.ts'
 import type { Route } from '../routing/route.ts'
 import type { Caller } from './rights.ts'
 import type { CallersConfig } from './settings.ts'
@@ -73,7 +73,10 @@ export function presentedHash(headers: IncomingHttpHeaders): string | null {
   return key === null || key.length > LONGEST_KEY ? null : hashApiKey(key)
 }
 
-/** The password of Basic; the user name where there is no password, as in `http://KEY@proxy`; the token of Bearer. */
+/**
+ * The password of Basic; the user name where there is no password, as in `http://KEY@proxy`; the token of Bearer. Null also for
+ * two keys: which caller is meant is not known.
+ */
 function proxyCredentials(field: string): string | null {
   const [, scheme = '', credentials = ''] = /^(\w+) +(\S+) *$/.exec(field) ?? []
   if (scheme.toLowerCase() === 'bearer') return credentials
@@ -81,5 +84,6 @@ function proxyCredentials(field: string): string | null {
   const text = Buffer.from(credentials, 'base64').toString('utf8')
   const colon = text.indexOf(':')
   if (colon === -1) return null
-  return text.slice(colon + 1) || text.slice(0, colon) || null
+  const [user, password] = [text.slice(0, colon), text.slice(colon + 1)]
+  return isApiKey(user) && isApiKey(password) && user !== password ? null : password || user || null
 }

@@ -1,7 +1,7 @@
 /**
  * What every HTTP listener of the gateway shares: the time limit for request heads, and JSON errors for requests that
- * are refused before routing. These are unreadable, of another version, have no single Host field, or have an unknown
- * expectation (docs/reference/api.md#conventions).
+ * are refused before routing. These are unreadable, of another version, have no single Host field, repeat a field with a single value,
+ * or have an unknown expectation (docs/reference/api.md#conventions).
  */
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import { createServer, maxHeaderSize } from '../runtime/node-http.ts'
@@ -9,7 +9,7 @@ import type { EntryOf, ListenerEntry } from '../network/listen.ts'
 import { refuseRequest, refuseUnreadable, type ParserError } from './unreadable-request.ts'
 import { RequestOrder } from './request-order.ts'
 import { watchUnusedConnections } from './unused-connections.ts'
-import { versionProblem } from '../routing/target.ts'
+import { repetitionProblem, versionProblem } from '../routing/target.ts'
 
 interface ListenerOptions extends Pick<
   ServerOptions,
@@ -95,7 +95,8 @@ function problemOf(request: IncomingMessage): string | null {
   const hosts = request.rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
   if (hosts > 1) return 'There is more than one Host header.'
   if (hosts === 0 && request.httpVersion !== '1.0') return 'The Host header is missing.'
-  return versionProblem(request) ?? expectationProblem(request)
+  const repeated = repetitionProblem(request.rawHeaders, request.headers)
+  return versionProblem(request) ?? repeated ?? expectationProblem(request)
 }
 
 /** RFC 9110 §10.1.1 knows one expectation. Null when the request has no other. */

@@ -83,8 +83,8 @@ export function headProblem(rawHeaders: readonly string[], headers: IncomingHttp
     return 'The only supported Transfer-Encoding is chunked.'
   const dropped = connectionFields(headers.connection).find((name) => END_TO_END.test(name.trim()))
   if (dropped !== undefined) return `${dropped.trim()} is not a field of the connection: Connection may not name it.`
-  const repeated = repeatedField(rawHeaders, headers)
-  if (repeated !== null) return `There is more than one ${repeated} header.`
+  const repeated = repetitionProblem(rawHeaders, headers)
+  if (repeated !== null) return repeated
   const host = hostName(headers.host ?? '')
   return host.ok ? null : `The Host header is not a host with an optional port: ${host.problem}.`
 }
@@ -107,13 +107,13 @@ const SINGLE: ReadonlySet<string> = new Set([
   ...METHOD_FIELDS,
 ])
 
-/** Null in the common case of as many names as fields. */
-function repeatedField(rawHeaders: readonly string[], headers: IncomingHttpHeaders): string | null {
+/** Null when each field with a single value is there at most once; immediately so if there are as many names as fields. */
+export function repetitionProblem(rawHeaders: readonly string[], headers: IncomingHttpHeaders): string | null {
   if (Object.keys(headers).length === rawHeaders.length / 2) return null
   const seen = new Set<string>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase()
-    if (SINGLE.has(name) && seen.has(name)) return name
+    if (SINGLE.has(name) && seen.has(name)) return `There is more than one ${name} header.`
     seen.add(name)
   }
   return null

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { pets, PETS, PETS_WITH_POST } from '../fakes/contracts.ts'
-import { exchangeBytes, statusOf } from '../fakes/raw-http.ts'
+import { exchangeBytes, requestText, statusOf } from '../fakes/raw-http.ts'
 import { at, listAt, textAt } from '../json.ts'
 
 const PREFLIGHT = '/api/v1/preflight'
@@ -35,6 +35,40 @@ describe('an API key', () => {
       assert.equal(at(body, 'error'), 'UNAUTHENTICATED')
       assert.match(headers.get('www-authenticate') ?? '', /Bearer/)
     }
+  })
+
+  it('is the same wherever it is sent: two different keys are refused', async () => {
+    const other = await api.newKey('approver')
+    const rows: readonly (readonly [authorization: string, apiKey: readonly string[], status: number])[] = [
+      [`Bearer ${api.key}`, [api.key], 200],
+      [`Bearer ${api.key}`, [''], 200],
+      ['', [api.key, api.key], 200],
+      [`Basic ${other}`, [api.key], 200],
+      [`Bearer ${api.key}`, [other], 400],
+      [`Bearer ${other}`, [api.key], 400],
+      [`Bearer ${api.key}`, ['pf_live_unknown'], 400],
+      ['Bearer pf_live_unknown', [api.key], 400],
+      [`Bearer ${api.key}`, ['x'.repeat(600)], 400],
+      ['', [api.key, other], 400],
+      ['Bearer pf_live_unknown', ['pf_live_unknown'], 401],
+    ]
+    const ask = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const requests = { [PREFLIGHT]: analysis, '/mcp': ask, '/api/v1/verify-receipt': { token: 'x' } }
+    for (const [path, body] of Object.entries(requests))
+      for (const [authorization, keys, status] of rows) {
+        const text = JSON.stringify(body)
+        const fields = keys.map((key) => `X-API-Key: ${key}\n`).join('')
+        const accept = 'Accept: application/json, text/event-stream'
+        const head = `POST ${path} HTTP/1.1\nHost: localhost\nAuthorization: ${authorization}\n${fields}Content-Type: application/json\n${accept}\nContent-Length: ${Buffer.byteLength(text)}`
+        const answer = await exchangeBytes(api.url, requestText(head, text))
+        const needsKey = path === PREFLIGHT
+        assert.equal(
+          statusOf(answer),
+          status === 401 && !needsKey ? 200 : status,
+          `${path} ${authorization} ${keys.join()}`,
+        )
+        if (status === 400) assert.match(answer, /"INVALID_INPUT".*Send one key/)
+      }
   })
 
   it('is needed before anything of the body is read', async () => {

@@ -171,6 +171,8 @@ test('any other expectation, a missing Host and a second one are refused in JSON
     'two expectations': 'Host: a\r\nExpect: 100-continue, other',
     'no Host': 'Accept: */*',
     'two Hosts': 'Host: a\r\nHost: b',
+    'two credentials': 'Host: a\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b',
+    'two origins': 'Host: a\r\nOrigin: http://a\r\nOrigin: http://b',
   }
   for (const listener of LISTENERS)
     for (const [name, head] of Object.entries(heads))

@@ -43,8 +43,17 @@ function basic(user: string, password: string): string {
 }
 
 test('without a key, or with a wrong one, forward proxy and CONNECT answer 407 with the expected scheme', async (t) => {
-  const { proxy, upstream, authority } = await scene(t)
-  for (const field of ['X-None: 1', basic('pod', 'pf_live_wrong'), 'Proxy-Authorization: Digest x', basic('', '')]) {
+  const { proxy, upstream, authority, key } = await scene(t)
+  const fields = [
+    'X-None: 1',
+    basic('pod', 'pf_live_wrong'),
+    'Proxy-Authorization: Digest x',
+    basic('', ''),
+    // Two keys name no caller.
+    basic(mintApiKey(), key),
+    basic(key, mintApiKey()),
+  ]
+  for (const field of fields) {
     const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${field}`)
     const answer = await exchangeBytes(proxy.url, head)
     assert.equal(statusOf(answer), 407, field)
@@ -58,7 +67,7 @@ test('without a key, or with a wrong one, forward proxy and CONNECT answer 407 w
 
 test('the key is the password, the user name, or a bearer token; decisions are those of its tenant and audience', async (t) => {
   const { proxy, upstream, authority, key, audience } = await scene(t)
-  for (const field of [basic('pod', key), basic(key, ''), `Proxy-Authorization: Bearer ${key}`]) {
+  for (const field of [basic('pod', key), basic(key, ''), basic(key, key), `Proxy-Authorization: Bearer ${key}`]) {
     const head = requestText(`GET http://${authority}/pets HTTP/1.1\nHost: ${authority}\n${field}`)
     assert.equal(statusOf(await exchangeBytes(proxy.url, head)), 200, field)
   }
