@@ -80,6 +80,8 @@ const APPROVAL_FILTER = object({
   now: time(),
 })
 
+const PENDING_FILTER = object({ tenant: ID, limit: LIMIT, after: optional(ID), now: time() })
+
 const LEDGER_FILTER = object({
   tenant: ID,
   audience: optional(ID),
@@ -174,6 +176,7 @@ export const VALUES = {
   idAt: values([ID, time()]),
   approval: values([APPROVAL]),
   approvals: values([APPROVAL_FILTER]),
+  pendingApprovals: values([PENDING_FILTER]),
   artifact: values([ROUTE, ROUTE]),
   route: values([ROUTE]),
   routeAt: values([ROUTE, time()]),

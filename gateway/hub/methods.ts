@@ -131,6 +131,15 @@ export const HUB_METHODS: HubMethods = {
       return rows.map((row) => withOwnRoute(scope, row))
     },
   },
+  'approvals.pending': {
+    roles: SIDECAR,
+    values: VALUES.pendingApprovals,
+    run: async (scope, filter) => {
+      const tenant = scope.owned(filter.tenant)
+      const rows = await scope.store.approvals.pending({ ...filter, tenant, now: scope.now() })
+      return rows.map((row) => withOwnRoute(scope, row))
+    },
+  },
   'approvals.tenants': HUB_ONLY,
   'approvals.waiting': HUB_ONLY,
   'approvals.decide': BY_PERSON,

@@ -72,6 +72,12 @@ interface PendingApprovals {
   readonly oldestAt: number | null
 }
 
+/** Pending requests of a tenant, page by page. */
+export interface PendingFilter extends Pick<ApprovalFilter, 'tenant' | 'limit' | 'now'> {
+  /** Only those that expire after this request. */
+  readonly after?: string
+}
+
 export interface ApprovalFilter {
   readonly tenant: string
   /** Only those that this audience asked for. */
@@ -158,6 +164,8 @@ export interface Approvals {
   byId(tenant: string, approvalId: string): Promise<ApprovalRow | null>
   /** Newest first. */
   list(filter: ApprovalFilter): Promise<readonly ApprovalRow[]>
+  /** Those that expire next first; of one moment, the oldest first. */
+  pending(filter: PendingFilter): Promise<readonly ApprovalRow[]>
   /** The pending requests of all tenants. @param now milliseconds since the epoch */
   waiting(now: number): Promise<PendingApprovals>
   /** Decides a pending request once: exactly one caller gets `settled`. */

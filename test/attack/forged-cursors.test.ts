@@ -54,8 +54,8 @@ const LISTS = [
   '/api/v1/decisions/',
 ]
 const PAGES = [
-  '/console/approvals?before=',
-  '/console/approvals?state=granted&before=',
+  '/console/approvals?after=',
+  '/console/approvals?state=granted&after=',
   '/console/ledger?before=',
   '/console/ledger?records=calls&before=',
   '/console/ledger?repository=',

@@ -5,7 +5,7 @@ import { run } from '../fakes/command-io.ts'
 import { ORDERS, startConsoleScene } from '../fakes/console-scene.ts'
 import { visitorWith } from '../fakes/console-visitor.ts'
 import { startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
-import { textAt } from '../json.ts'
+import { listAt, textAt } from '../json.ts'
 
 test('the ledger page states where its chain begins after the oldest entries were removed', async (t) => {
   // Receipts of then have ended: their decisions may go.
@@ -125,6 +125,26 @@ test('what waits is counted up to 100, and more than that is stated as more', as
   assert.deepEqual(await stated(), ['100', '100'])
   await ask(100, 1)
   assert.deepEqual(await stated(), ['100+', '100+'])
-  const page = await (await visitor.get('/console/approvals')).text()
-  assert.match(page, />Older requests, which may expire earlier<\/a>/)
+  // Every page follows the one before it, so the request that expires next is the first of all.
+  const shown: string[] = []
+  const pages: number[] = []
+  for (let path: string | undefined = '/console/approvals'; path !== undefined;) {
+    const text: string = await (await visitor.get(path)).text()
+    const ids = [...text.matchAll(/class="entry" href="\/console\/approvals\/(apr_\w+)"/g)].map(([, id = '']) => id)
+    shown.push(...ids)
+    pages.push(ids.length)
+    path = /href="(\/console\/approvals\?[^"]*)"\s*>Requests that expire later</
+      .exec(text)?.[1]
+      ?.replaceAll('&amp;', '&')
+  }
+  const { body } = await scene.api('GET', '/api/v1/approvals?limit=200')
+  const opened = listAt(body, 'approvals').map((row) => [textAt(row, 'expires_at'), textAt(row, 'id')] as const)
+  const expected = opened.toReversed().toSorted(([a], [b]) => a.localeCompare(b))
+  assert.deepEqual(
+    shown,
+    expected.map(([, id]) => id),
+  )
+  assert.deepEqual(pages, [100, 1])
+  const overview = await (await visitor.get('/console')).text()
+  assert.ok(overview.includes(`/console/approvals/${expected[0]?.[1]}"`), 'it is on the overview')
 })

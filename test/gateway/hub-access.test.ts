@@ -81,6 +81,7 @@ const VALUES: Readonly<Record<string, (made: Made, tenant: string) => readonly u
   ],
   'approvals.byId': (made, tenant) => [tenant, made.approval],
   'approvals.list': (_, tenant) => [{ tenant, limit: 100, now: AT }],
+  'approvals.pending': (_, tenant) => [{ tenant, limit: 100, now: AT }],
   'approvals.steps': (made, tenant) => [tenant, made.approval],
   'baselines.byRoute': () => [ROUTE, ROUTE],
   'baselines.stamp': () => [ROUTE, ROUTE],

@@ -285,6 +285,7 @@ suite('a caller of the hub', () => {
       ['decisions.list', { tenant: 'team-a', limit: 10 }],
       ['calls.list', { tenant: 'team-a', limit: 10 }],
       ['approvals.list', { tenant: 'team-a', limit: 10, now: 1 }],
+      ['approvals.pending', { tenant: 'team-a', limit: 10, now: 1 }],
       ['approvals.byId', 'team-a', 'apr_1'],
       ['bindings.list', 'team-a'],
       ['quotas.used', 'team-a', '2026-01'],

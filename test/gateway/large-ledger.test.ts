@@ -188,6 +188,7 @@ const LOOK_UPS: readonly (readonly [operation: string, values: readonly unknown[
     [{ tenant: TENANT, limit: 9, state: 'denied', now: 1 }, null],
     /rowid>\? AND rowid<\?|sequence>\?/,
   ],
+  ['approvals.pending', [{ tenant: TENANT, limit: 9, now: 1 }], /approvals_by_expiry \(tenant=\? AND expires_at>\?\)/],
   ['approvals.endExpired', [1], /approvals_by_end \(<expr><\?\)/],
   ['approvals.waiting', [1], /INDEX approvals_/],
   ['approvals.remind', [1, 2], /approvals_not_ended \(expires_at<\?\)/],

@@ -200,7 +200,7 @@ test('a ledger of a version without a chain is taken over with all that is in it
     DROP TABLE IF EXISTS api_key_terms; DROP TABLE IF EXISTS api_key_uses;
     DROP TABLE notices; DROP TABLE deliveries; DROP TABLE approval_steps; DROP TABLE receipt_keys; DROP TABLE IF EXISTS fleet_members;
     DROP TABLE acts; DROP TABLE latest_time; DROP INDEX api_keys_by_audience;
-    DROP INDEX approvals_by_end; DROP INDEX approvals_waiting;
+    DROP INDEX approvals_by_end; DROP INDEX approvals_waiting; DROP INDEX approvals_by_expiry;
     DROP TABLE approval_delegations; DROP TABLE webhook_deliveries; DROP TABLE merge_checks;
     DROP INDEX decisions_by_time; DROP INDEX decisions_by_decision; DROP INDEX decisions_by_repository;
     DROP INDEX decisions_by_trace; ALTER TABLE decisions DROP COLUMN trace_id;

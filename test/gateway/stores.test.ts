@@ -363,6 +363,45 @@ for (const kind of STORE_KINDS) {
       assert.deepEqual((await store.ledger.inspect()).faults, [])
     })
 
+    test('requests that wait are listed in the order in which they expire, page by page', async (t) => {
+      const store = await open(t)
+      // Neither in the order of their ids nor of their opening; several expire at one moment.
+      const expiries = [500, 300, 900, 300, 700, 20, 300, 600]
+      for (const [n, expiresAt] of expiries.entries())
+        await store.approvals.open(approvalOpening({ approvalId: `apr_${n}`, key: `k${n}`, openedAt: 10, expiresAt }))
+      const foreign = approvalOpening({ approvalId: 'apr_b', tenant: 'other', openedAt: 10, expiresAt: 400 })
+      await store.approvals.open(foreign)
+      const listed = async (limit: number, after?: string) => {
+        const filter = { tenant: 'local', limit, now: 50, ...(after !== undefined && { after }) }
+        return (await store.approvals.pending(filter)).map(({ approvalId }) => approvalId)
+      }
+      const order = ['apr_1', 'apr_3', 'apr_6', 'apr_0', 'apr_7', 'apr_4', 'apr_2']
+      assert.deepEqual(await listed(50), order)
+      for (const limit of [1, 2, 3]) {
+        const seen: string[] = []
+        for (let page = await listed(limit); page.length > 0; page = await listed(limit, page.at(-1)))
+          seen.push(...page)
+        assert.deepEqual(seen, order, String(limit))
+      }
+      // One that was decided meanwhile keeps its place.
+      const word = {
+        tenant: 'local',
+        approvalId: 'apr_6',
+        state: 'denied',
+        by: 'v:9',
+        groups: [],
+        comment: '',
+      } as const
+      const decision = { ...word, at: 60, validUntil: null, isFourEyes: true, required: [] }
+      assert.equal(await store.approvals.decide(decision), 'settled')
+      assert.deepEqual(await listed(2, 'apr_6'), ['apr_0', 'apr_7'])
+      assert.deepEqual(
+        await listed(50),
+        order.filter((id) => id !== 'apr_6'),
+      )
+      for (const unknown of ['apr_b', 'apr_none']) assert.deepEqual(await listed(50, unknown), [])
+    })
+
     test('several grants at one moment are counted, each person once', async (t) => {
       const store = await open(t)
       await store.approvals.open(approvalOpening({}))

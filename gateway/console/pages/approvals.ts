@@ -1,4 +1,4 @@
-/** The inbox: requests for approval of the tenant, by state, the oldest waiting ones first. */
+/** The inbox: requests for approval of the tenant, by state; of those that wait, the ones that expire next first. */
 import { approvalState } from '../../approvals/request.ts'
 import type { ApprovalRow, ApprovalState } from '../../store/approvals.ts'
 import { groupsIn } from '../../store/approvers.ts'
@@ -14,14 +14,15 @@ const SHOWN = 100
 export const listApprovals: ConsolePage = async ({ query, visitor, now, deps, path }) => {
   const state = STATES.find((known) => known === query.get('state')) ?? 'pending'
   const { tenant } = visitor
-  const before = query.get('before')
+  const last = query.get('after')
+  const page = { tenant, limit: SHOWN, now }
   const [rows, names] = await Promise.all([
-    deps.store.approvals.list({ tenant, state, limit: SHOWN, now, ...(before !== null && { before }) }),
+    state === 'pending'
+      ? deps.store.approvals.pending({ ...page, ...(last !== null && { after: last }) })
+      : deps.store.approvals.list({ ...page, state, ...(last !== null && { before: last }) }),
     holders(tenant, deps.store),
   ])
-  const last = rows.length === SHOWN ? rows.at(-1) : undefined
-  const shown = state === 'pending' ? rows.toReversed().toSorted((a, b) => a.expiresAt - b.expiresAt) : rows
-  const older = state === 'pending' ? 'Older requests, which may expire earlier' : 'Older requests'
+  const next = rows.length === SHOWN ? rows.at(-1) : undefined
   const body = html`${head({ title: 'Approvals', lede: 'Changes that the policy lets a person decide.' })}
     <section aria-label="Requests">
       <div class="title">
@@ -36,13 +37,17 @@ export const listApprovals: ConsolePage = async ({ query, visitor, now, deps, pa
         rows.length === 0
           ? empty(...EMPTY_STATES[state])
           : html`<ul class="card list">
-              ${shown.map((row) => html`<li>${entry(row, now, names)}</li>`)}
+              ${rows.map((row) => html`<li>${entry(row, now, names)}</li>`)}
             </ul>`
       }
       ${
-        last === undefined
+        next === undefined
           ? null
-          : html`<p><a href="/console/approvals?state=${state}&amp;before=${last.approvalId}">${older}</a></p>`
+          : html`<p>
+              <a href="/console/approvals?state=${state}&amp;after=${next.approvalId}"
+                >${state === 'pending' ? 'Requests that expire later' : 'Older requests'}</a
+              >
+            </p>`
       }
     </section>`
   return { kind: 'page', title: 'Approvals', isLive: true, body }

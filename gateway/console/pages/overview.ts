@@ -19,7 +19,7 @@ export const overview: ConsolePage = async (visit) => {
   const { tenant } = visitor
   const from = now - HOURS * HOUR_MS
   const [waiting, counts, stopped, exceptions, drifted, views] = await Promise.all([
-    deps.store.approvals.list({ tenant, state: 'pending', limit: MOST_COUNTED + 1, now }),
+    deps.store.approvals.pending({ tenant, limit: MOST_COUNTED + 1, now }),
     deps.store.decisions.counts({ tenant, from, period: HOUR_MS }),
     deps.store.decisions.list({ tenant, decision: 'BLOCK', from, limit: SHOWN_STOPPED }),
     deps.store.breakGlass.list({ openAt: now, limit: 100 }),
@@ -51,11 +51,7 @@ function waitingSection(waiting: readonly ApprovalRow[], now: number): Markup {
       waiting.length === 0
         ? empty('Nothing waits for a decision', 'A request appears here as soon as the policy asks for an approval.')
         : html`<ul class="card list">
-            ${waiting
-              .toReversed()
-              .toSorted((a, b) => a.expiresAt - b.expiresAt)
-              .slice(0, 5)
-              .map((row) => html`<li>${entry(row, now)}</li>`)}
+            ${waiting.slice(0, 5).map((row) => html`<li>${entry(row, now)}</li>`)}
           </ul>`
     }
   </section>`

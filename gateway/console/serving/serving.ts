@@ -183,7 +183,7 @@ async function reply(visit: Visit, page: ConsolePage, response: ServerResponse):
   }
   const { tenant } = visit.visitor
   const limit = MOST_COUNTED + 1
-  const waiting = await visit.deps.store.approvals.list({ tenant, state: 'pending', limit, now: visit.now })
+  const waiting = await visit.deps.store.approvals.pending({ tenant, limit, now: visit.now })
   sendPage(response, made.status ?? 200, framed(visit, made, waiting.length))
 }
 

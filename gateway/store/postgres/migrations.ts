@@ -767,4 +767,8 @@ export const MIGRATIONS: readonly string[] = [
     WHERE ended_at IS NULL;
   CREATE INDEX approvals_waiting ON approvals (tenant, sequence) WHERE settled_state IS NULL AND ended_at IS NULL;
   `,
+  // Those that expire next are shown first.
+  `
+  CREATE INDEX approvals_by_expiry ON approvals (tenant, expires_at, sequence) WHERE settled_state IS NULL AND ended_at IS NULL;
+  `,
 ]

@@ -57,6 +57,21 @@ export const approvals: Operations<ApprovalTable> = {
 
   page: read(pageOf),
 
+  pending: read(async (sql, { tenant, limit, now, after }) => {
+    const place = after === undefined ? undefined : await placeOf(sql, 'expires_at, sequence', tenant, after)
+    // Nothing comes after an unknown one.
+    if (after !== undefined && place === undefined) return []
+    const rows = await sql.all(
+      `${selectApprovals(sql)} WHERE a.tenant = ? AND a.settled_state IS NULL AND a.ended_at IS NULL AND a.expires_at > ?
+         ${place === undefined ? '' : 'AND (a.expires_at, a.sequence) > (?, ?)'} ORDER BY a.expires_at, a.sequence LIMIT ?`,
+      tenant,
+      now,
+      ...(place === undefined ? [] : [integer(place, 'expires_at'), integer(place, 'sequence')]),
+      limit,
+    )
+    return withGrantsInForce(sql, rows.map(approvalRow))
+  }),
+
   waiting: read(async (sql, now) => {
     const row = await sql.get(
       `SELECT count(*) AS count, min(a.opened_at) AS oldest FROM approvals a WHERE ${STATE_CONDITIONS.pending}`,
@@ -235,8 +250,18 @@ async function pageOf(sql: Sql, filter: ApprovalFilter, before: number | null): 
 /** Of the request that the list begins after; null: it begins with the newest. Nothing comes after an unknown one. */
 async function sequenceOf(sql: Sql, { before, tenant }: ApprovalFilter): Promise<number | null> {
   if (before === undefined) return null
-  const row = await sql.get('SELECT sequence FROM approvals WHERE approval_id = ? AND tenant = ?', before, tenant)
+  const row = await placeOf(sql, 'sequence', tenant, before)
   return row === undefined ? 0 : integer(row, 'sequence')
+}
+
+/** @param columns a literal of this program */
+function placeOf(
+  sql: Sql,
+  columns: string,
+  tenant: string,
+  approvalId: string,
+): SqlRow | undefined | Promise<SqlRow | undefined> {
+  return sql.get(`SELECT ${columns} FROM approvals WHERE approval_id = ? AND tenant = ?`, approvalId, tenant)
 }
 
 async function ownRow(sql: Sql, tenant: string, approvalId: string): Promise<ApprovalRow | null> {
