@@ -60,7 +60,7 @@ const PAGES = [
   '/console/ledger?records=calls&before=',
   '/console/ledger?repository=',
   '/console/ledger?from=',
-  '/console/ledger?trace=',
+  '/console/ledger?traceId=',
   '/console/approvals/',
   '/console/decisions/',
 ]

@@ -104,8 +104,6 @@ test('keys are listed page by page, and those that have ended apart', async (t) 
   assert.equal(revoked.headers.get('location'), '/console/keys?state=ended')
   assert.deepEqual(listed(await page('?state=ended')), ['key 0'])
   assert.ok(!listed(await page('?from=50')).includes('key 0'))
-  for (const query of ['?from=-5', '?from=x', '?from=1e9'])
-    assert.equal((await visitor.get(`/console/keys${query}`)).status, 200)
 })
 
 test('what waits is counted up to 100, and more than that is stated as more', async (t) => {

@@ -6,11 +6,13 @@ import { choiceIn, choiceKey, type ApprovalChoice } from '../../notifications/ch
 import type { ApprovalRow, ApprovalStep } from '../../store/approvals.ts'
 import type { HistoryRow } from '../../store/decisions.ts'
 import type { Result } from '../../../engine/internal.ts'
+import { Type } from '../../../engine/base.ts'
 import { about, decideForm, handOverForm, outcome, progress } from './approval-decide.ts'
 import { findingsList } from '../findings.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { holders, personName, type Holders } from '../people.ts'
 import { countedNoun, csrfField, decisionBadge, facts, head, moment, notice, stateBadge, table } from '../parts.ts'
+import { DONE, searchText } from '../query.ts'
 import { message, meter, requestTitle, summaryText } from '../subject.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
 
@@ -87,6 +89,14 @@ function otherDecisions(rows: readonly HistoryRow[], { inputFingerprint }: Appro
     </div>
   </section>`
 }
+
+/** A link of a message whose choice does not hold says so on the page. */
+export const APPROVAL_QUERY = Type.Object({
+  done: DONE,
+  choice: searchText(300),
+  until: searchText(300),
+  signature: searchText(300),
+})
 
 /** What the link of a message chose. */
 async function choiceOf(

@@ -1,4 +1,6 @@
 /** The inbox: requests for approval of the tenant, by state; of those that wait, the ones that expire next first. */
+import { Type } from '../../../engine/base.ts'
+import { ID_PATTERN } from '../../api/schemas/shapes.ts'
 import { approvalState } from '../../approvals/request.ts'
 import type { ApprovalRow, ApprovalState } from '../../store/approvals.ts'
 import { groupsIn } from '../../store/approvers.ts'
@@ -10,6 +12,12 @@ import type { ConsolePage } from '../visit.ts'
 
 const STATES = ['pending', 'granted', 'denied', 'expired'] as const satisfies readonly ApprovalState[]
 const SHOWN = 100
+
+export const APPROVALS_QUERY = Type.Object({
+  state: Type.Optional(Type.Enum([...STATES])),
+  /** The last one of the page before. */
+  after: Type.Optional(Type.String({ pattern: ID_PATTERN })),
+})
 
 export const listApprovals: ConsolePage = async ({ query, visitor, now, deps, path }) => {
   const state = STATES.find((known) => known === query.get('state')) ?? 'pending'

@@ -2,6 +2,7 @@
  * API keys: who holds which role, when a key ends and was last used, and what its plan leaves for the month; made, rotated and
  * revoked by administrators.
  */
+import { Type } from '../../../engine/base.ts'
 import { monthEnd, monthlyQuotas, type MonthlyQuota } from '../../api/quota.ts'
 import { endOf, isKeyInForce, SESSION_PLAN } from '../../callers/api-keys.ts'
 import { createKey, managedKeys, revokeKey, rotateKey, type MadeKey } from '../../callers/manage-keys.ts'
@@ -46,12 +47,17 @@ const TABS = {
   ended: (row: ApiKey, now: number) => !isKeyInForce(row, now),
 } as const
 
+export const KEYS_QUERY = Type.Object({
+  state: Type.Optional(Type.Enum(['ended', 'sessions'])),
+  from: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+})
+
 function keyList(rows: readonly ApiKey[], visit: Visit): Markup {
   const { query, now } = visit
   const asked = query.get('state')
   const state = asked === 'ended' || asked === 'sessions' ? asked : ''
   const wanted = rows.filter((row) => TABS[state](row, now))
-  const from = Math.max(0, Math.trunc(Number(query.get('from') ?? 0)) || 0)
+  const from = Number(query.get('from') ?? 0)
   const shown = wanted.slice(from, from + SHOWN)
   const next = from + SHOWN
   return html`<section aria-label="Keys">

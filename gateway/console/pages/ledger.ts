@@ -1,20 +1,11 @@
 /** Search in the ledger: decisions, or calls, by every filter that the API has, page by page. */
-import { DECISIONS } from '../../../engine/base.ts'
+import { DECISIONS, Type } from '../../../engine/base.ts'
 import { ledgerLines, type LedgerExport } from '../../api/routes/ledger.ts'
+import { ID_PATTERN, TRACE_ID_PATTERN } from '../../api/schemas/shapes.ts'
 import { EFFECTS } from '../../store/calls.ts'
 import { html, type Content, type Markup } from '../markup.ts'
-import {
-  decisionBadge,
-  DECISION_WORDS,
-  empty,
-  head,
-  moment,
-  notice,
-  receiptBadge,
-  shortDigest,
-  table,
-  tabs,
-} from '../parts.ts'
+import { decisionBadge, DECISION_WORDS, empty, head, moment, receiptBadge, shortDigest, table, tabs } from '../parts.ts'
+import { queryMistake, searchText } from '../query.ts'
 import { decisionTitle } from '../subject.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
 
@@ -22,25 +13,29 @@ const SHOWN = 50
 
 export const ledger: ConsolePage = async (visit) => {
   const isCalls = visit.query.get('records') === 'calls'
-  const [{ rows, older, problem }, chain] = await Promise.all([
+  const [{ rows, older }, chain] = await Promise.all([
     isCalls ? callRows(visit) : decisionRows(visit),
     chainState(visit),
   ])
   const body = html`${head({ title: 'Ledger', lede: 'Decisions and calls, newest first. No entry is ever changed; retention and pruning remove the oldest.' })}
     <section aria-label="Search">
-      ${tabs({ label: 'Records', path: visit.path, name: 'records', current: isCalls ? 'calls' : '' }, [
-        ['', 'Decisions'],
-        ['calls', 'Calls'],
-      ])}
-      ${filters(visit, isCalls)}
+      ${ledgerSearch(visit)}
       <p class="title small">
         <span class="muted">${chain}</span><a href="${exportAddress(visit)}" download>Export what matches</a>
       </p>
-      ${problem === null ? null : notice('bad', problem)}
       ${rows ?? empty('Nothing matches', 'Remove a filter, or widen the time.')}
       ${older === null ? null : html`<p><a href="${older}">Older entries</a></p>`}
     </section>`
   return { kind: 'page', title: 'Ledger', body }
+}
+
+export function ledgerSearch(visit: Visit): Markup {
+  const isCalls = visit.query.get('records') === 'calls'
+  return html`${tabs({ label: 'Records', path: visit.path, name: 'records', current: isCalls ? 'calls' : '' }, [
+    ['', 'Decisions'],
+    ['calls', 'Calls'],
+  ])}
+  ${filters(visit, isCalls)}`
 }
 
 /** The entries of the chain of this gateway that are kept, and whether they are signed. */
@@ -75,7 +70,7 @@ function exportAddress({ query }: Visit): string {
 /** Every matching entry as lines of JSON, as the API exports them. */
 export const exportLedger: ConsolePage = ({ query, visitor, deps }) => {
   const records = query.get('records') === 'calls' ? 'calls' : 'decisions'
-  const texts = filterFields(query, ['route', 'traceId']).filter
+  const texts = filterFields(query, COMMON_FILTERS)
   const common = {
     records,
     ...(texts.route !== undefined && { route: texts.route }),
@@ -89,7 +84,7 @@ export const exportLedger: ConsolePage = ({ query, visitor, deps }) => {
 }
 
 function ofDecisions(query: URLSearchParams): LedgerExport {
-  const { repository, operation, environment } = filterFields(query, ['repository', 'operation', 'environment']).filter
+  const { repository, operation, environment } = filterFields(query, DECISION_FILTERS)
   const decision = DECISIONS.find((known) => known === query.get('decision'))
   return {
     ...(repository !== undefined && { repository }),
@@ -100,7 +95,7 @@ function ofDecisions(query: URLSearchParams): LedgerExport {
 }
 
 function ofCalls(query: URLSearchParams): LedgerExport {
-  const { correlationId } = filterFields(query, ['correlationId']).filter
+  const { correlationId } = filterFields(query, ['correlationId'])
   const effect = EFFECTS.find((known) => known === query.get('effect'))
   return {
     ...(correlationId !== undefined && { correlation_id: correlationId }),
@@ -112,13 +107,12 @@ interface FoundEntries {
   readonly rows: Markup | null
   /** Address of the next page. */
   readonly older: string | null
-  readonly problem: string | null
 }
 
 async function decisionRows(visit: Visit): Promise<FoundEntries> {
   const { query, visitor, deps, now } = visit
   const decision = DECISIONS.find((known) => known === query.get('decision'))
-  const { filter, problem } = filterFields(query, ['repository', 'operation', 'environment', 'route', 'traceId'])
+  const filter = filterFields(query, [...DECISION_FILTERS, ...COMMON_FILTERS])
   const rows = await deps.store.decisions.list({
     tenant: visitor.tenant,
     limit: SHOWN,
@@ -127,7 +121,6 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
   })
   const last = rows.length === SHOWN ? rows.at(-1) : undefined
   return {
-    problem,
     older: last === undefined ? null : ledgerAddress(visit, { before: String(last.sequence) }),
     rows:
       rows.length === 0
@@ -155,7 +148,7 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
 async function callRows(visit: Visit): Promise<FoundEntries> {
   const { query, visitor, deps, now } = visit
   const effect = EFFECTS.find((known) => known === query.get('effect'))
-  const { filter, problem } = filterFields(query, ['route', 'correlationId', 'traceId'])
+  const filter = filterFields(query, ['correlationId', ...COMMON_FILTERS])
   const page = await deps.store.calls.list({
     tenant: visitor.tenant,
     limit: SHOWN,
@@ -163,7 +156,6 @@ async function callRows(visit: Visit): Promise<FoundEntries> {
     ...(effect !== undefined && { effect }),
   })
   return {
-    problem,
     older: page.next === null ? null : ledgerAddress(visit, { before: String(page.next) }),
     rows:
       page.rows.length === 0
@@ -187,34 +179,58 @@ async function callRows(visit: Visit): Promise<FoundEntries> {
   }
 }
 
-type TextFilter = 'repository' | 'operation' | 'environment' | 'route' | 'correlationId' | 'traceId'
+const DECISION_FILTERS = ['repository', 'operation', 'environment'] as const
+const COMMON_FILTERS = ['route', 'traceId'] as const
+type TextFilter = (typeof DECISION_FILTERS | typeof COMMON_FILTERS)[number] | 'correlationId'
 
+/** Filters that only one kind of record has. */
+const FOREIGN = { decisions: ['effect', 'correlationId'], calls: ['decision', ...DECISION_FILTERS] } as const
+
+export const LEDGER_QUERY = Type.Object({
+  records: Type.Optional(Type.Enum(['decisions', 'calls'])),
+  decision: Type.Optional(Type.Enum(DECISIONS)),
+  effect: Type.Optional(Type.Enum([...EFFECTS])),
+  repository: searchText(300),
+  operation: searchText(300),
+  environment: searchText(300),
+  route: searchText(300),
+  correlationId: Type.Optional(Type.String({ pattern: ID_PATTERN })),
+  traceId: Type.Optional(Type.String({ pattern: TRACE_ID_PATTERN })),
+  from: searchText(300),
+  to: searchText(300),
+  before: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
+})
+
+/** @throws GatewayError INVALID_INPUT */
 function filterFields<Name extends TextFilter>(query: URLSearchParams, names: readonly Name[]) {
+  const records = query.get('records') === 'calls' ? 'calls' : 'decisions'
+  const foreign = FOREIGN[records].find((name) => query.has(name))
+  if (foreign !== undefined) throw queryMistake(foreign, `is not a filter of ${records}`)
   const texts: Partial<Record<Name, string>> = {}
   for (const name of names) {
-    const value = (query.get(name) ?? '').trim().slice(0, 300)
-    if (value !== '') texts[name] = value
+    const value = query.get(name)
+    if (value !== null) texts[name] = value
   }
-  const from = givenInstant(query.get('from'))
-  const to = givenInstant(query.get('to'))
-  const before = Number(query.get('before') ?? Number.NaN)
-  const isWrong = from !== null && to !== null && from >= to
+  const [from, to] = [givenInstant('from', query), givenInstant('to', query)]
+  if (from !== null && to !== null && from >= to) throw queryMistake('from', 'must be before to')
+  const before = query.get('before')
   return {
-    problem: isWrong ? 'The start of the time must be before its end.' : null,
-    filter: {
-      ...texts,
-      ...(from !== null && !isWrong && { from }),
-      ...(to !== null && !isWrong && { to }),
-      ...(Number.isSafeInteger(before) && before > 0 && { before }),
-    },
+    ...texts,
+    ...(from !== null && { from }),
+    ...(to !== null && { to }),
+    ...(before !== null && { before: Number(before) }),
   }
 }
 
 /** Fields of the browser have no zone: they are UTC here, as everywhere in the ledger. */
-function givenInstant(text: string | null): number | null {
-  if (text === null || !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/.test(text)) return null
-  const at = Date.parse(`${text}Z`)
-  return Number.isNaN(at) ? null : at
+function givenInstant(name: 'from' | 'to', query: URLSearchParams): number | null {
+  const text = query.get(name)
+  if (text === null) return null
+  const at = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2})?$/.test(text) ? Date.parse(`${text}Z`) : Number.NaN
+  // The 31st of June is read as the first of July.
+  if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(text))
+    throw queryMistake(name, 'must be a date and time of UTC, such as 2026-01-31T12:00')
+  return at
 }
 
 function ledgerAddress({ path, query }: Visit, further: Readonly<Record<string, string>>): string {

@@ -16,14 +16,15 @@ import { createChanges } from './changes.ts'
 import { readPostedForm, requireOwnForm } from './forms.ts'
 import { framed } from './layout.ts'
 import { html, type Markup } from '../markup.ts'
-import { PAGES } from './pages.ts'
+import { readQuery } from '../query.ts'
+import { PAGES, type PageRow } from './pages.ts'
 import { head, notice, MOST_COUNTED } from '../parts.ts'
 import { createSessions, END_OF_ATTEMPT, END_OF_SESSION, type Session, type Sessions } from './session.ts'
 import type { Observation } from '../../telemetry/observation.ts'
 import { withTrace } from '../../telemetry/trace-context.ts'
 import type { Providers } from '../../callers/providers.ts'
 import { nextPath, signInPage, type SignInProblem } from './sign-in.ts'
-import type { ConsoleDeps, ConsolePage, PageReply, Visit, Visitor } from '../visit.ts'
+import type { ConsoleDeps, PageReply, Visit, Visitor } from '../visit.ts'
 
 export interface Serving {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -69,7 +70,7 @@ export function createServing(deps: ConsoleDeps): Serving {
 
 function routerOf() {
   const router = findMyWay({ ignoreTrailingSlash: true })
-  for (const { method, path, page } of PAGES) router.on(method, path, () => {}, { page })
+  for (const row of PAGES) router.on(row.method, row.path, () => {}, row)
   return router
 }
 
@@ -150,29 +151,30 @@ async function answerExchange(observation: Observation, exchange: ConsoleExchang
     deps: inner,
   }
   const stored: unknown = found?.store
-  await reply(visit, pageIn(stored) ?? notFound, response)
+  await reply(visit, PAGES.find((row) => row === stored) ?? NOT_FOUND, response)
 }
 
-function pageIn(stored: unknown): ConsolePage | null {
-  return (
-    PAGES.find(({ page }) => typeof stored === 'object' && stored !== null && 'page' in stored && stored.page === page)
-      ?.page ?? null
-  )
+const NOT_FOUND: Pick<PageRow, 'page'> = {
+  page: () => Promise.reject(new GatewayError('NOT_FOUND', 'There is no such page.')),
 }
-
-const notFound: ConsolePage = () => Promise.reject(new GatewayError('NOT_FOUND', 'There is no such page.'))
 
 /** A refusal is shown inside the frame, so that the person can go on. */
-async function reply(visit: Visit, page: ConsolePage, response: ServerResponse): Promise<void> {
+async function reply(
+  visit: Visit,
+  row: Pick<PageRow, 'page' | 'query' | 'search'>,
+  response: ServerResponse,
+): Promise<void> {
   let made: PageReply
   try {
-    made = await page(visit)
+    made = await row.page(row === NOT_FOUND ? visit : { ...visit, query: readQuery(visit.query, row.query) })
   } catch (error) {
     if (!(error instanceof GatewayError) || error.status >= 500) throw error
-    const details = error.details.map(({ message }) => html`<p>${message}</p>`)
+    const details = error.details.map(
+      ({ pointer, message }) => html`<p>${pointer.startsWith('/') ? message : `${pointer} ${message}`}</p>`,
+    )
     const body = html`${head({ title: error.status === 404 ? 'Not found' : 'This was not done' })}
-      ${notice('bad', [html`<p>${error.message}</p>`, details])}
-      <p><a href="${visit.path.replace(/\/[^/]*$/, '') || '/console'}">Back</a></p>`
+    ${notice('bad', [html`<p>${error.message}</p>`, details])}
+    ${row.search?.(visit) ?? html`<p><a href="${visit.path.replace(/\/[^/]*$/, '') || '/console'}">Back</a></p>`}`
     made = { kind: 'page', status: error.status, title: 'Not done', body }
   }
   if (made.kind === 'redirect') return redirect(response, made.to)
