@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { breakListing, LIST_PETS, startPetRoute, type PetRoute } from '../../fakes/pet-route.ts'
 import { at, listAt, textAt } from '../../json.ts'
@@ -154,3 +155,38 @@ for (const [how, ask] of Object.entries(AUTHZ))
       [200, 403],
     )
   })
+
+/** What is wrong with the store → how it is put wrong, and right again. */
+const OUTAGES = {
+  'the state of receipts cannot be read': [
+    'ALTER TABLE receipt_events RENAME TO receipt_events_away',
+    'ALTER TABLE receipt_events_away RENAME TO receipt_events',
+  ],
+  'no use of a receipt can be recorded': [
+    'ALTER TABLE receipt_events RENAME TO receipt_events_away; CREATE VIEW receipt_events AS SELECT * FROM receipt_events_away',
+    'DROP VIEW receipt_events; ALTER TABLE receipt_events_away RENAME TO receipt_events',
+  ],
+} as const
+
+for (const [what, [wrong, right]] of Object.entries(OUTAGES))
+  for (const failure of ['closed', 'open'])
+    test(`${what}: with failure: ${failure} a call that requires a receipt is not forwarded, and its receipt is good later`, async (t) => {
+      const route = { receipts: { require: true, consume: true }, failure }
+      const { call, receipt, upstream, gateway } = await startPetRoute(t, route)
+      const token = await receipt()
+      const database = new DatabaseSync(join(gateway.dataDir, 'ledger.db'))
+      t.after(() => database.close())
+      database.exec(wrong)
+      const refused = await call(withReceipt(token))
+      assert.equal(refused.status, 503)
+      assert.equal(refused.headers.get('retry-after'), '5')
+      assert.equal(at(await refused.json(), 'error'), 'STORE_UNAVAILABLE')
+      assert.equal(upstream.requests.length, 0)
+      database.exec(right)
+      assert.equal((await call(withReceipt(token))).status, 200)
+      assert.equal((await call(withReceipt(token))).status, 403)
+      assert.equal(upstream.requests.length, 1)
+      const metrics = await (await fetch(`${gateway.addresses.admin}/metrics`)).text()
+      assert.match(metrics, /preflight_calls_total\{route="pets",outcome="undecided"\} 1/)
+      assert.match(metrics, /preflight_calls_total\{route="pets",outcome="failed_open"\} 0/)
+    })
