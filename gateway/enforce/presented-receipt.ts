@@ -42,27 +42,44 @@ export async function verifyPresented(question: ReceiptCheckInput, deps: Present
 }
 
 /**
- * Verifies, and consumes an authorized receipt. Of several concurrent callers exactly one gets it, once that is
- * durable. Never rejects.
+ * Verifies, and consumes authorized receipts: all, or none. Of several concurrent callers exactly one gets them, once that is
+ * durable. Never rejects. The verifications are in the order of the questions.
  */
-export async function consumePresented(question: ReceiptCheckInput, deps: PresentedDeps): Promise<ReceiptVerification> {
-  const verdict = await verifyPresented(question, deps)
-  const decisionId = verdict.payload?.jti
-  if (verdict.currently_authorized !== true || decisionId === undefined) return verdict
+export async function consumePresented(
+  questions: readonly ReceiptCheckInput[],
+  deps: PresentedDeps,
+): Promise<readonly ReceiptVerification[]> {
+  const verdicts = await verifiedEach(questions, deps)
+  const decisionIds = [...new Set(verdicts.flatMap(({ payload }) => (payload === null ? [] : [payload.jti])))]
+  if (!areAuthorized(verdicts)) return verdicts
   try {
-    if (await deps.store.receipts.consume(decisionId, deps.now())) {
-      deps.receiptChanged(decisionId)
-      return verdict
+    if (await deps.store.receipts.consume(decisionIds, deps.now())) {
+      for (const id of decisionIds) deps.receiptChanged(id)
+      return verdicts
     }
-    return verifyReceipt({ ...inputOf(question, deps), state: 'consumed' })
   } catch (error) {
     deps.storeFailed?.(error)
     deps.logger.error(
-      { event: 'receipt.consume_failed', err: error, decision_id: decisionId },
+      { event: 'receipt.consume_failed', err: error, decision_id: decisionIds.join(' ') },
       'receipt could not be marked as used',
     )
-    return verifyReceipt({ ...inputOf(question, deps), state: 'undecidable' })
+    return questions.map((question) => verifyReceipt({ ...inputOf(question, deps), state: 'undecidable' }))
   }
+  // Which of them has ended meanwhile.
+  const ended = await verifiedEach(questions, deps)
+  if (!areAuthorized(ended)) return ended
+  return questions.map((question) => verifyReceipt({ ...inputOf(question, deps), state: 'consumed' }))
+}
+
+function verifiedEach(
+  questions: readonly ReceiptCheckInput[],
+  deps: PresentedDeps,
+): Promise<readonly ReceiptVerification[]> {
+  return Promise.all(questions.map((question) => verifyPresented(question, deps)))
+}
+
+function areAuthorized(verdicts: readonly ReceiptVerification[]): boolean {
+  return verdicts.every((verdict) => verdict.currently_authorized === true && verdict.payload !== null)
 }
 
 function inputOf(

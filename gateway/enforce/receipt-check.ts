@@ -127,20 +127,20 @@ class CallReceipts implements ReceiptGate {
   }
 
   async #useUp(): Promise<SpentReceipt | null> {
-    for (const { resource, check, artifacts } of this.#claims) {
-      const outages: unknown[] = []
-      const storeFailed = (error: unknown): number => outages.push(error)
-      const verification = await consumePresented(check, { ...this.#deps, store: this.#ownStore(), storeFailed })
-      const decisionId = verification.payload?.jti
-      if (verification.currently_authorized === true && decisionId !== undefined) {
-        if (!this.#held.used.includes(decisionId)) this.#held.used = [...this.#held.used, decisionId]
-        continue
-      }
-      this.#count(verification.reason ?? 'state_unknown')
+    const outages: unknown[] = []
+    const storeFailed = (error: unknown): number => outages.push(error)
+    const checks = this.#claims.map(({ check }) => check)
+    const verifications = await consumePresented(checks, { ...this.#deps, store: this.#ownStore(), storeFailed })
+    for (const [index, { resource, check, artifacts }] of this.#claims.entries()) {
+      const verification = verifications[index]
+      if (verification?.currently_authorized === true) continue
+      this.#count(verification?.reason ?? 'state_unknown')
       if (outages.length > 0) throw new ReceiptOutage(outages[0])
       const { context = {} } = check
-      return { resource, requiredReceipt: { context, artifacts, ...refusalOf(verification, 1, true) } }
+      return { resource, requiredReceipt: { context, artifacts, ...refusalOf(verification ?? null, 1, true) } }
     }
+    const used = verifications.flatMap(({ payload }) => (payload === null ? [] : [payload.jti]))
+    this.#held.used = [...new Set([...this.#held.used, ...used])]
     return null
   }
 
@@ -155,8 +155,10 @@ class CallReceipts implements ReceiptGate {
           const state = await receipts.state(decisionId)
           return state === 'consumed' && used.includes(decisionId) ? 'current' : state
         },
-        consume: (decisionId, at) =>
-          used.includes(decisionId) ? Promise.resolve(true) : receipts.consume(decisionId, at),
+        consume(decisionIds, at) {
+          const unused = decisionIds.filter((id) => !used.includes(id))
+          return unused.length === 0 ? Promise.resolve(true) : receipts.consume(unused, at)
+        },
       },
     }
   }

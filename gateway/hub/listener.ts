@@ -257,7 +257,7 @@ async function operate(name: string, body: unknown, identity: HubIdentity, deps:
   // The form of the values was checked for this very method.
   const value: unknown = await Reflect.apply(method.run, undefined, [scope, ...values])
   const [first, second] = values
-  if (name === 'receipts.consume' || name === 'receipts.revoke')
-    deps.receiptChanged(String(name === 'receipts.consume' ? first : second))
+  if (name === 'receipts.revoke') deps.receiptChanged(String(second))
+  if (name === 'receipts.consume') for (const id of [first].flat()) deps.receiptChanged(String(id))
   return value
 }

@@ -173,7 +173,7 @@ export const VALUES = {
   ownedId: values([ID, ID]),
   ownedIdFor: values([ID, ID, orNull(ID)], 1),
   ownedKeyFor: values([ID, ID, time(), orNull(ID)], 1),
-  idAt: values([ID, time()]),
+  idsAt: values([Type.Array(ID, { minItems: 1, maxItems: 100 }), time()]),
   approval: values([APPROVAL]),
   approvals: values([APPROVAL_FILTER]),
   pendingApprovals: values([PENDING_FILTER]),

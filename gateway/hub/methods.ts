@@ -369,9 +369,11 @@ export const HUB_METHODS: HubMethods = {
   'receipts.tenants': HUB_ONLY,
   'receipts.consume': {
     roles: ANY,
-    values: VALUES.idAt,
-    run: async ({ store, tenant, now }, id) =>
-      (await store.decisions.byId(tenant, id)) === null ? false : store.receipts.consume(id, now()),
+    values: VALUES.idsAt,
+    run: async ({ store, tenant, now }, ids) => {
+      const rows = await Promise.all(ids.map((id) => store.decisions.byId(tenant, id)))
+      return rows.includes(null) ? false : store.receipts.consume(ids, now())
+    },
   },
   'receipts.revoke': {
     roles: SIDECAR,

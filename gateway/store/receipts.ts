@@ -14,8 +14,8 @@ export interface Receipts {
   state(decisionId: string): Promise<ReceiptState | null>
   /** The owners of decisions, by decision id; unknown ones are left out. */
   tenants(decisionIds: readonly string[]): Promise<Readonly<Record<string, string>>>
-  /** Marks the receipt used; true for exactly one caller, ever. */
-  consume(decisionId: string, at: number): Promise<boolean>
+  /** Marks the receipts used, all or none; true for exactly one caller, ever. */
+  consume(decisionIds: readonly string[], at: number): Promise<boolean>
   /** Marks the receipt superseded by another decision than a newer one of its scope. */
   supersede(tenant: string, decisionId: string, end: ReceiptEnd): Promise<void>
   /** True when the decision exists for the tenant; revoking twice is no error. */

@@ -161,7 +161,7 @@ const RACES: Readonly<Record<string, Race>> = {
   },
   'a receipt is consumed once': {
     before: (store, round) => store.decisions.record(decisionRow({ decisionId: `dec_${round}` })),
-    write: (store, round) => store.receipts.consume(`dec_${round}`, 5),
+    write: (store, round) => store.receipts.consume([`dec_${round}`], 5),
     holds: (results) => assert.equal(new Set(results.map((result) => JSON.stringify(result))).size, 2, String(results)),
   },
   'a request with an idempotency key has one decision': {

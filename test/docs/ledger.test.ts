@@ -24,7 +24,7 @@ async function ledger(name: string): Promise<string> {
   const store = await openSqliteStore({ file, calls: 'durable', flushMilliseconds: 5 })
   for (const id of ['a', 'b', 'c'])
     await store.decisions.record(decisionRow({ decisionId: `dec_${id}`, repository: 'größe', supersessionKey: 'one' }))
-  await store.receipts.consume('dec_c', 5)
+  await store.receipts.consume(['dec_c'], 5)
   await store.close()
   return file
 }

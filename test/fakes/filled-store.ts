@@ -7,7 +7,7 @@ import { decisionRow } from './decision-row.ts'
 export async function fillStore(store: Store): Promise<void> {
   for (const id of ['a', 'b', 'c', 'd'])
     await store.decisions.record(decisionRow({ decisionId: `dec_${id}`, supersessionKey: id < 'c' ? 'one' : id }))
-  await store.receipts.consume('dec_b', 1)
+  await store.receipts.consume(['dec_b'], 1)
   await store.receipts.revoke('local', 'dec_c', 'leaked', 'v:1', 2)
   const call = {
     tenant: 'local',

@@ -40,7 +40,7 @@ function startWriters(stores: readonly Store[], answered: string[], consumed: st
         try {
           await store.decisions.record(decisionRow({ decisionId, expiresAt: LATER }))
           answered.push(decisionId)
-          if (n % 3 === 0 && (await store.receipts.consume(decisionId, 5))) consumed.push(decisionId)
+          if (n % 3 === 0 && (await store.receipts.consume([decisionId], 5))) consumed.push(decisionId)
         } catch {
           await new Promise((resolve) => setTimeout(resolve, 20))
         }
@@ -83,7 +83,7 @@ test(
 
     for (const { live } of [one, two]) await until(() => live.at(-1) === true, 'it receives changes again')
     for (const id of answered) assert.notEqual(await one.store.receipts.state(id), null, id)
-    for (const id of consumed) assert.equal(await two.store.receipts.consume(id, 6), false, id)
+    for (const id of consumed) assert.equal(await two.store.receipts.consume([id], 6), false, id)
     for (const { store } of [one, two]) assert.equal(await store.ledger.verifyChain(), null)
     assert.deepEqual((await one.store.ledger.inspect()).faults, [])
     // Changes of one reach the other over the new primary.

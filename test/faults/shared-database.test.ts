@@ -34,13 +34,13 @@ suite('a shared database', { skip: postgresMissing() }, () => {
     await store.receipts.state('before')
     proxy.cut = 'answers'
     await assert.rejects(store.decisions.record(decisionRow({ decisionId: 'unknown' })), { code: 'STORE_UNAVAILABLE' })
-    await assert.rejects(store.receipts.consume('before', 5), { code: 'STORE_UNAVAILABLE' })
+    await assert.rejects(store.receipts.consume(['before'], 5), { code: 'STORE_UNAVAILABLE' })
     proxy.heal()
     await until(() => isWritable(store), 'it recovers by itself')
     const other = await opened(t, url)
     await until(async () => (await other.receipts.state('unknown')) === 'current', 'the row is there')
-    assert.equal(await store.receipts.consume('unknown', 6), true)
-    assert.equal(await other.receipts.consume('unknown', 7), false)
+    assert.equal(await store.receipts.consume(['unknown'], 6), true)
+    assert.equal(await other.receipts.consume(['unknown'], 7), false)
     await assertWhole(other)
   })
 

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { createPublicKey, verify as verifySignature } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { consumePresented, type PresentedDeps } from '../../gateway/enforce/presented-receipt.ts'
+import { createLogger } from '../../gateway/telemetry/log.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
 import { pets, PETS_WITH_POST, PETS_WITHOUT_DELETE } from '../fakes/contracts.ts'
 import { until } from '../fakes/until.ts'
@@ -80,6 +82,59 @@ describe('a receipt', () => {
     assert.equal(answers.filter((body) => at(body, 'currently_authorized') === true).length, 1)
     assert.equal(at(await verify({ token, context: PLACE }), 'status'), 'VERIFIED_CONSUMED')
     assert.ok(api.changed.includes(id))
+  })
+
+  it('is used up with the others of its call, or not at all', async () => {
+    const { receipts } = api.store
+    /** As it is seen by a call whose second receipt ends, or whose use cannot be recorded, after it was verified. */
+    const cases: readonly (readonly [
+      string,
+      (id: string) => Promise<unknown>,
+      PresentedDeps['store'],
+      string | null,
+    ])[] = [
+      ['used', (id) => receipts.consume([id], Date.now()), api.store, 'consumed'],
+      ['revoked', (id) => receipts.revoke('local', id, 'leaked', 'v:1', Date.now()), api.store, 'revoked'],
+      [
+        'store away',
+        () => Promise.resolve(),
+        { receipts: { state: (id) => receipts.state(id), consume: () => Promise.reject(new Error('away')) } },
+        'state_unknown',
+      ],
+      ['good', () => Promise.resolve(), api.store, null],
+    ]
+    for (const [name, end, store, reason] of cases) {
+      const [first, second] = [await issue(), await issue()]
+      let isVerified = 0
+      const meanwhile: PresentedDeps['store']['receipts'] = {
+        async state(id) {
+          const state = await store.receipts.state(id)
+          isVerified += 1
+          if (isVerified === 2) await end(second.id)
+          return state
+        },
+        consume: (ids, at) => store.receipts.consume(ids, at),
+      }
+      const failures: unknown[] = []
+      const questions = [first, second].map(({ token }) => ({ token, context: PLACE }))
+      const verdicts = await consumePresented(questions, {
+        keys: api.keys,
+        store: { receipts: meanwhile },
+        logger: createLogger('silent'),
+        now: Date.now,
+        receiptChanged: () => {},
+        storeFailed: (error) => failures.push(error),
+      })
+      const isGood = name === 'good'
+      assert.equal(await receipts.state(first.id), isGood ? 'consumed' : 'current', name)
+      assert.equal(
+        verdicts.every((verdict) => verdict.currently_authorized === true),
+        isGood,
+        name,
+      )
+      assert.equal(verdicts[1]?.reason ?? null, reason, name)
+      assert.equal(failures.length, name === 'store away' ? 1 : 0)
+    }
   })
 
   it('is of one tenant: a key of another can neither have it authorized nor use it up, by REST or as a tool', async () => {

@@ -276,7 +276,7 @@ suite('a caller of the hub', () => {
     ]
     for (const [name, ...values] of nothing)
       assert.deepEqual(await operate(hub.url, name, b, ...values), { status: 200, body: { value: null } }, name)
-    assert.equal(at((await operate(hub.url, 'receipts.consume', b, id, 1)).body, 'value'), false)
+    assert.equal(at((await operate(hub.url, 'receipts.consume', b, [id], 1)).body, 'value'), false)
     assert.equal(at((await operate(hub.url, 'receipts.revoke', b, 'local', id, 'x', 'y', 1)).body, 'value'), false)
     for (const name of ['baselines.list', 'baselines.candidates', 'windows.listOpen'])
       assert.deepEqual(at((await operate(hub.url, name, b)).body, 'value'), [], name)

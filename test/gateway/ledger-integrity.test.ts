@@ -160,7 +160,7 @@ suite('preflight ledger verify', () => {
     await store.close()
     copyFileSync(join(data, 'ledger.db'), join(data, 'old.db'))
     const later = await open(data)
-    await later.receipts.consume('dec_0', 1)
+    await later.receipts.consume(['dec_0'], 1)
     const keys = await openKeyRing(data)
     const log: string[] = []
     const logger = createLogger('info', { write: (line) => void log.push(line) })

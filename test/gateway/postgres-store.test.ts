@@ -194,7 +194,7 @@ suite('a PostgreSQL store', { skip: postgresMissing() }, () => {
         Array.from({ length: 60 }, (_, n) => stores[n % 3]).map((store, n) => work(store ?? assert.fail(), n)),
       )
     await stores[0].decisions.record(decisionRow({ decisionId: 'used', supersessionKey: 'own' }))
-    const consumed = await onEach((store) => store.receipts.consume('used', 5))
+    const consumed = await onEach((store) => store.receipts.consume(['used'], 5))
     assert.equal(consumed.filter(Boolean).length, 1)
     await onEach((store, n) => store.decisions.record(decisionRow({ decisionId: `s${n}`, supersessionKey: 'scope' })))
     const states = await onEach((store, n) => store.receipts.state(`s${n}`))

@@ -96,7 +96,7 @@ suite('preflight store copy', { skip: postgresMissing() }, () => {
     const [one, two] = [await joined(t, url), await joined(t, url)]
     assert.equal(await one.receipts.state('dec_b'), 'consumed')
     assert.equal(await one.receipts.state('dec_c'), 'revoked')
-    assert.equal(await one.receipts.consume('dec_b', 9), false, 'what is consumed stays consumed')
+    assert.equal(await one.receipts.consume(['dec_b'], 9), false, 'what is consumed stays consumed')
     // The checkpoint beside the keys is about an entry of the chain that was copied.
     assert.equal(await continuityProblem({ data_dir: data, store: { url } }, one, keys), null)
     await one.decisions.record(decisionRow({ decisionId: 'next', supersessionKey: 'd' }))

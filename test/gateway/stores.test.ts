@@ -58,10 +58,33 @@ for (const kind of STORE_KINDS) {
     test('a receipt is consumed by exactly one of many concurrent callers', async (t) => {
       const store = await open(t)
       await store.decisions.record(decisionRow())
-      const answers = await Promise.all(Array.from({ length: 50 }, () => store.receipts.consume('dec_1', 1_500)))
+      const answers = await Promise.all(Array.from({ length: 50 }, () => store.receipts.consume(['dec_1'], 1_500)))
       assert.equal(answers.filter(Boolean).length, 1)
       assert.equal(await store.receipts.state('dec_1'), 'consumed')
-      assert.equal(await store.receipts.consume('never issued', 1_500), false)
+      assert.equal(await store.receipts.consume(['never issued'], 1_500), false)
+    })
+
+    test('of several receipts all are consumed or none, whatever order concurrent callers name them in', async (t) => {
+      const store = await open(t)
+      const ids = ['a', 'b', 'c', 'd', 'revoked']
+      for (const decisionId of ids)
+        await store.decisions.record(decisionRow({ decisionId, supersessionKey: decisionId }))
+      await store.receipts.revoke('local', 'revoked', 'leaked', 'v:1', 1_100)
+      const states = () => Promise.all(ids.map((id) => store.receipts.state(id)))
+      for (const ended of ['revoked', 'never issued'])
+        assert.equal(await store.receipts.consume(['a', ended, 'b'], 1_200), false)
+      assert.deepEqual(await states(), ['current', 'current', 'current', 'current', 'revoked'])
+      const groups = [['a', 'b'], ['b', 'c'], ['c', 'b', 'a'], ['b'], ['b', 'b', 'd']]
+      const wanted = Array.from({ length: 50 }, (_, n) => groups[n % groups.length] ?? [])
+      const answers = await Promise.all(wanted.map((group) => store.receipts.consume(group, 1_300)))
+      // Each group has `b`, so one of them gets it, and nothing of the others is used.
+      const [won, ...further] = wanted.filter((_, n) => answers[n])
+      assert.deepEqual(further, [])
+      assert.deepEqual(
+        await states(),
+        ids.map((id) => (id === 'revoked' ? id : won?.includes(id) === true ? 'consumed' : 'current')),
+      )
+      assert.deepEqual((await store.ledger.inspect()).faults, [])
     })
 
     test('a revoked receipt cannot be consumed any more, and revoking speaks before consuming', async (t) => {
@@ -69,8 +92,8 @@ for (const kind of STORE_KINDS) {
       await store.decisions.record(decisionRow({ decisionId: 'a' }))
       await store.decisions.record(decisionRow({ decisionId: 'b' }))
       assert.equal(await store.receipts.revoke('local', 'a', 'leaked', 'v:1', 1_100), true)
-      assert.equal(await store.receipts.consume('a', 1_200), false)
-      assert.equal(await store.receipts.consume('b', 1_200), true)
+      assert.equal(await store.receipts.consume(['a'], 1_200), false)
+      assert.equal(await store.receipts.consume(['b'], 1_200), true)
       assert.equal(await store.receipts.revoke('local', 'b', 'leaked', 'v:1', 1_300), true)
       assert.equal(await store.receipts.revoke('local', 'b', 'again', 'v:1', 1_400), true)
       assert.equal(await store.receipts.state('b'), 'revoked')
@@ -712,7 +735,7 @@ for (const kind of STORE_KINDS) {
       await store.receipts.supersede('local', 'attested', { reason: 'it diverged', by: 'dec_2', at: 5 })
       await store.receipts.supersede('local', 'attested', { reason: 'it diverged', by: 'dec_2', at: 6 })
       assert.equal(await store.receipts.state('attested'), 'superseded')
-      assert.equal(await store.receipts.consume('attested', 7), false)
+      assert.equal(await store.receipts.consume(['attested'], 7), false)
     })
 
     test('texts that a database cannot hold as they are do not stop a write', async (t) => {

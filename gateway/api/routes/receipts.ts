@@ -116,7 +116,8 @@ async function answerVerify(exchange: RouteExchange<VerifyRequestBody>, deps: Ap
     ...(tenant !== null && { tenants: [tenant] }),
     ...(body.decision_result !== undefined && { envelope: body.decision_result }),
   }
-  const verdict = await (body.consume === true ? consumePresented(question, deps) : verifyPresented(question, deps))
+  const [consumed] = body.consume === true ? await consumePresented([question], deps) : []
+  const verdict = consumed ?? (await verifyPresented(question, deps))
   return json({ ...verdict, correlation_id: correlationId })
 }
 

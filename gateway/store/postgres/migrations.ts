@@ -771,4 +771,22 @@ export const MIGRATIONS: readonly string[] = [
   `
   CREATE INDEX approvals_by_expiry ON approvals (tenant, expires_at, sequence) WHERE settled_state IS NULL AND ended_at IS NULL;
   `,
+  // A call may need several receipts: all of them are used, or none.
+  `
+  CREATE FUNCTION preflight_consume_all(writer text, wanted text[], moment bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+  DECLARE
+    found integer;
+  BEGIN
+    -- One of many callers at a time looks at these decisions. All lock them in the same order.
+    PERFORM 1 FROM decisions WHERE decision_id = ANY (wanted) ORDER BY decision_id FOR NO KEY UPDATE;
+    GET DIAGNOSTICS found = ROW_COUNT;
+    IF found <> cardinality(wanted) OR EXISTS (SELECT 1 FROM receipt_events WHERE decision_id = ANY (wanted))
+      THEN RETURN false;
+    END IF;
+    FOR n IN 1..found LOOP
+      PERFORM preflight_event(writer, wanted[n], 'consumed', moment, '', '');
+    END LOOP;
+    RETURN true;
+  END $$;
+  `,
 ]

@@ -197,7 +197,10 @@ function untyped(values: readonly unknown[]): readonly never[] {
 
 /** Operations with a function of their own in the database. */
 function hotOperations(connections: Connections, writer: string, begin: string): ReadonlyMap<string, HotOperation> {
-  const ask = <Row extends object>(text: string, values: readonly (string | number)[]): Promise<readonly Row[]> =>
+  const ask = <Row extends object>(
+    text: string,
+    values: readonly (string | number | readonly string[])[],
+  ): Promise<readonly Row[]> =>
     withRetries(() =>
       connections.use(async (connection) => (await connection.query<Row>(text, [writer, ...values])).rows),
     )
@@ -237,9 +240,9 @@ function hotOperations(connections: Connections, writer: string, begin: string):
     ],
     [
       'receipts.consume',
-      async (decisionId: string, at: number) => {
-        const [row] = await ask<{ readonly done: boolean }>('SELECT preflight_consume($1, $2, $3) AS done', [
-          decisionId,
+      async (decisionIds: readonly string[], at: number) => {
+        const [row] = await ask<{ readonly done: boolean }>('SELECT preflight_consume_all($1, $2, $3) AS done', [
+          [...new Set(decisionIds)],
           at,
         ])
         return row?.done === true

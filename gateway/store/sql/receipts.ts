@@ -2,7 +2,7 @@
 import type { ReceiptState } from '../../../engine/internal.ts'
 import type { ReceiptEnd, Receipts, StatusLists, ReceiptKeyRow, ReceiptKeys } from '../receipts.ts'
 import { ownersOf, nullableText, integer, text, integerOrNull, type SqlRow } from './columns.ts'
-import { isIn, joinedTexts, read, write, type Operations, type Sql } from './operation.ts'
+import { isIn, joinedTexts, locked, read, write, type Operations, type Sql } from './operation.ts'
 import { journal } from './journal.ts'
 
 /**
@@ -30,18 +30,19 @@ export const receipts: Operations<Receipts> = {
     return row === undefined ? null : receiptStateOf(nullableText(row, 'states'))
   }),
 
-  /** True for exactly one caller, and only while nothing else has ended the receipt. */
-  consume: write(async (sql, decisionId, at) => {
-    const consumed = await sql.run(
-      `INSERT INTO receipt_events (decision_id, state, at, by, reason)
-       SELECT decision_id, 'consumed', ?, '', '' FROM decisions d
-       WHERE decision_id = ? AND NOT EXISTS (SELECT 1 FROM receipt_events e WHERE e.decision_id = d.decision_id)
-       ON CONFLICT DO NOTHING`,
-      at,
-      decisionId,
+  /** True for exactly one caller, and only while nothing else has ended one of the receipts. */
+  consume: write(async (sql, decisionIds, at) => {
+    const wanted = new Set(decisionIds)
+    // One of many callers at a time looks at these decisions.
+    const current = await sql.all(
+      `SELECT decision_id FROM decisions d WHERE ${isIn(sql, 'decision_id')}
+         AND NOT EXISTS (SELECT 1 FROM receipt_events e WHERE e.decision_id = d.decision_id)
+       ORDER BY decision_id${locked(sql)}`,
+      JSON.stringify([...wanted]),
     )
-    if (consumed === 1) await journal(sql, 'receipt_event', decisionId, 'consumed')
-    return consumed === 1
+    if (current.length !== wanted.size) return false
+    for (const id of wanted) await addEvent(sql, id, { state: 'consumed', at, by: '', reason: '' })
+    return true
   }),
 
   supersede: write(async (sql, tenant, decisionId, end) => {
