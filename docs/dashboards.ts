@@ -67,6 +67,12 @@ const OVERVIEW: Dashboard = {
           queries: one('judged', `(${SERVED}) / (${ALL_CALLS} > 0) or vector(1)`),
         },
         {
+          title: 'Ready, by check',
+          description: 'The checks of /readyz: 1 where every gateway is ready.',
+          unit: 'short',
+          queries: one('{{check}}', `min by (check) (preflight_ready{${POD}})`),
+        },
+        {
           title: 'Calls by outcome',
           description: 'Outcomes of intercepted calls.',
           unit: 'reqps',

@@ -10,7 +10,7 @@ import type { CurrentSettings } from './config/schema.ts'
 import { createWarmUp } from './enforce/warm-up.ts'
 import { createAdmin } from './listen/admin.ts'
 import { openLocalAccess } from './listen/local-access.ts'
-import { readinessChecks } from './listen/readiness.ts'
+import { readinessChecks, showReadiness } from './listen/readiness.ts'
 import { listenerEntry } from './listen/secure-entry.ts'
 import { FollowedClock } from './runtime/followed-clock.ts'
 import { SteadyClock } from './runtime/steady-clock.ts'
@@ -122,6 +122,8 @@ async function wire(
   const isServing = () => lifecycle.isServing
   const isLoading = () => warmUp.isRunning()
   const checks = readinessChecks({ isServing, isLoading, live, store, health, keys, hub, pins, monitoring, now })
+  showReadiness(checks, metrics)
+  metrics.sample('preflight_clock_ahead_seconds', () => clock.ahead() / 1000)
   const inspection = createInspection({ ...parts, deciding, proxy, checks, addresses: () => lifecycle.addresses })
   const traffic = await createTrafficListeners(parts, deciding, judging, inspection)
   const headTimeoutMs = config.limits.head_timeout * 1000

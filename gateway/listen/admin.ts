@@ -171,16 +171,28 @@ async function metricsPage(metrics: Metrics, { headers }: IncomingMessage): Prom
   return { ...shared, body: await compress(text), headers: { ...varies, 'content-encoding': 'gzip' } }
 }
 
+/** @param onError called with what a check threw */
+export async function resultsOf(
+  checks: Checks,
+  onError: (name: string, error: unknown) => void = () => {},
+): Promise<Readonly<Record<string, ReadinessCheck>>> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      try {
+        return [name, await check()] as const
+      } catch (error) {
+        onError(name, error)
+        return [name, { ready: false, detail: 'the check failed; the log has the cause' }] as const
+      }
+    }),
+  )
+  return Object.fromEntries(results)
+}
+
 async function readiness(checks: Checks, logger: Logger): Promise<AdminAnswer> {
-  const results: Record<string, ReadinessCheck> = {}
-  for (const [name, check] of Object.entries(checks)) {
-    try {
-      results[name] = await check()
-    } catch (error) {
-      logger.warn({ event: 'readiness.check_failed', err: error, check: name }, 'readiness check failed')
-      results[name] = { ready: false, detail: 'the check failed; the log has the cause' }
-    }
-  }
+  const results = await resultsOf(checks, (check, error) =>
+    logger.warn({ event: 'readiness.check_failed', err: error, check }, 'readiness check failed'),
+  )
   const isReady = Object.values(results).every(({ ready }) => ready)
   return jsonPage(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not_ready', checks: results })
 }

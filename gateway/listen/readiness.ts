@@ -6,8 +6,9 @@ import type { KeyRing } from '../keys/key-ring.ts'
 import { signingProblem } from '../keys/self-test.ts'
 import { atMostEvery } from '../runtime/at-most-every.ts'
 import type { Store } from '../store/store.ts'
-import type { ReadinessCheck, Checks } from './admin.ts'
+import { resultsOf, type ReadinessCheck, type Checks } from './admin.ts'
 import type { Monitoring } from '../monitoring/monitoring.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 
 /** The settings in force, and what of the files on disk is not. */
 interface FollowedSettings {
@@ -96,4 +97,17 @@ function settingsCheck(live: FollowedSettings): ReadinessCheck {
     ...(restart.length === 0 ? [] : [`changes of ${restart.join(', ')} wait for a restart`]),
   ]
   return { ready: true, detail: facts.join('; ') }
+}
+
+/** The checks as a metric. They run at a scrape, for the next one: a check that waits does not delay the scrape. */
+export function showReadiness(checks: Checks, metrics: Pick<Metrics, 'set' | 'beforeRead'>): void {
+  let isRunning = false
+  const run = async (): Promise<void> => {
+    if (isRunning) return
+    isRunning = true
+    const results = await resultsOf(checks)
+    for (const [check, { ready }] of Object.entries(results)) metrics.set('preflight_ready', { check }, ready ? 1 : 0)
+    isRunning = false
+  }
+  metrics.beforeRead(() => void run())
 }

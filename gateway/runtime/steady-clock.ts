@@ -44,6 +44,12 @@ export class SteadyClock {
     return this.#last
   }
 
+  /** Milliseconds that this time is later than the wall clock, which was set back. */
+  ahead(): number {
+    const now = this.now()
+    return Math.max(0, now - Math.ceil(this.#shown))
+  }
+
   /** Time continues from here, if it is not later already. @param time milliseconds since the epoch */
   keep(time: number): void {
     this.#last = Math.max(this.#last, time)

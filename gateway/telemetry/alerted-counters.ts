@@ -29,6 +29,7 @@ function startCountersOf({ name: route, validate, protocol }: Route, metrics: Me
   for (const outcome of ['forwarded', 'stopped', 'undecided', 'failed_open', 'break_glass'])
     metrics.count('preflight_calls_total', { route, outcome }, 0)
   metrics.count('preflight_break_glass_calls_total', { route }, 0)
+  metrics.count('preflight_call_records_refused_total', { route }, 0)
   for (const result of ['signature_mismatch', 'body_hash_mismatch'])
     metrics.count('preflight_receipts_presented_total', { route, result }, 0)
   if (validate !== 'off')

@@ -613,6 +613,18 @@ export const METRICS = [
     help: 'Counts and observations of a metric that went to its series with the label values "overflow", because it has 5,000 series.',
   },
   {
+    name: 'preflight_ready',
+    type: 'gauge',
+    labels: ['check'],
+    help: 'The checks of /readyz, as of the scrape before: 1 for each that is ready (lifecycle, store, signer, settings, pins, monitoring).',
+  },
+  {
+    name: 'preflight_clock_ahead_seconds',
+    type: 'gauge',
+    labels: [],
+    help: 'Seconds that the time of the gateway is ahead of its clock, which was set back; 0: the gateway follows its clock.',
+  },
+  {
     name: 'preflight_event_loop_delay_seconds',
     type: 'summary',
     labels: ['quantile'],

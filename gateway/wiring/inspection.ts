@@ -3,7 +3,7 @@
  * caches, pools and queues hold. Reads only, but for the level of the log.
  */
 import type { State } from './state.ts'
-import type { Checks, ReadinessCheck } from '../listen/admin.ts'
+import { resultsOf, type Checks } from '../listen/admin.ts'
 import type { LiveSettings } from '../config/live-settings.ts'
 import type { BoundAddresses } from './listeners.ts'
 import { packageVersion } from '../runtime/package-files.ts'
@@ -154,19 +154,6 @@ function statusProblems(status: Omit<GatewayStatus, 'problems'>, values: Values)
 
 function amountOf(count = 0, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
-async function resultsOf(checks: Checks): Promise<Record<string, ReadinessCheck>> {
-  const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => {
-      try {
-        return [name, await check()] as const
-      } catch {
-        return [name, { ready: false, detail: 'the check failed; the log has the cause' }] as const
-      }
-    }),
-  )
-  return Object.fromEntries(results)
 }
 
 type MetricLabels = Readonly<Record<string, string>>

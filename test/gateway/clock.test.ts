@@ -50,8 +50,10 @@ test('steady time goes on from a later time that was kept, and reports the step'
   )
   clock.keep(10_000)
   assert.equal(clock.now(), 20_000)
+  assert.equal(clock.ahead(), 0)
   clock.keep(90_000)
   assert.equal(clock.now(), 90_000)
+  assert.equal(clock.ahead(), 70_000)
   assert.deepEqual(steps, [70_000])
 })
 

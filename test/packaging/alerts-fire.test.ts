@@ -8,6 +8,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { Agent, fetch as undiciFetch } from 'undici'
 import { parse } from 'yaml'
 import { testAuthority } from '../fakes/certificates.ts'
 import { FREE_PORTS, startTestGateway, TEST_KEY } from '../fakes/gateway.ts'
@@ -27,8 +28,11 @@ import { listAt, textAt } from '../json.ts'
 const RULES = join(import.meta.dirname, '../../charts/preflight-gateway/rules/alerts.yaml')
 const ALERTS = listAt(parse(readFileSync(RULES, 'utf8')), 'groups', 0, 'rules').map((rule) => textAt(rule, 'alert'))
 
-/** A test fills no volume, and does not block the thread of the gateway, which is its own. */
-const FED = ['PreflightVolumeFull', 'PreflightVolumeFilling', 'PreflightOverloaded']
+/**
+ * A test fills no volume, and does not block the thread of the gateway, which is its own. A hub takes every record of a sidecar
+ * of its version.
+ */
+const FED = ['PreflightVolumeFull', 'PreflightVolumeFilling', 'PreflightOverloaded', 'PreflightCallRecordsRefused']
 
 const DEAD = 'http://127.0.0.1:9'
 const HOUR = 3_600_000
@@ -56,7 +60,7 @@ async function page(t: TestContext, text: () => string | Promise<string>): Promi
   return `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
 }
 
-/** A volume that fills by 10 MB a second, and a thread that always works, in the time of a window of five minutes. */
+/** A volume that fills by 10 MB a second, a thread that always works, and a record that is refused every second. */
 function fedPage(t: TestContext): Promise<string> {
   const begin = Date.now()
   return page(t, () => {
@@ -64,6 +68,7 @@ function fedPage(t: TestContext): Promise<string> {
     return [
       `preflight_data_dir_free_bytes ${Math.max(0, 99e6 - seconds * 1e7)}`,
       `preflight_event_loop_busy_seconds_total ${seconds * 100}`,
+      `preflight_call_records_refused_total{route="shop"} ${Math.floor(seconds)}`,
       '',
     ].join('\n')
   })
@@ -130,6 +135,17 @@ async function changedContract(t: TestContext): Promise<Source> {
   }
 }
 
+type Authority = Awaited<ReturnType<typeof testAuthority>>
+
+/** A certificate for a listener, and its key. */
+async function leafFiles(authority: Authority, directory: string) {
+  const { cert, key } = await authority.leaf('127.0.0.1')
+  const files = { certificate: join(directory, 'tls.crt'), key: join(directory, 'tls.key') }
+  writeFileSync(files.certificate, cert)
+  writeFileSync(files.key, key)
+  return files
+}
+
 /** Calls that cannot be judged, upstreams that fail, answers that drift, forged receipts, a metadata address, certificates that end. */
 async function failingCalls(t: TestContext): Promise<Source> {
   const upstream = await startHttpUpstream((_request, response) =>
@@ -156,10 +172,7 @@ async function failingCalls(t: TestContext): Promise<Source> {
   const unreadable = { contract: { current: { url: `${DEAD}/openapi.json` }, refresh: 0 } }
   const authority = await testAuthority()
   const ending = await testAuthority(Date.now() - 725 * DAY)
-  const { cert, key } = await authority.leaf('127.0.0.1')
-  const files = { certificate: join(directory, 'tls.crt'), key: join(directory, 'tls.key') }
-  writeFileSync(files.certificate, cert)
-  writeFileSync(files.key, key)
+  const files = await leafFiles(authority, directory)
   const gateway = await startTestGateway(t, {
     listen: { ...FREE_PORTS, ext_authz: '127.0.0.1:0' },
     tls: { listeners: { ext_authz: files }, ca: { certificate: ending.file, key: ending.keyFile } },
@@ -267,6 +280,33 @@ async function waiting(t: TestContext): Promise<Source> {
   }
 }
 
+/** A signer that is away, a clock that is set back, and requests to a webhook that are no reviews. */
+async function unreadyGateway(t: TestContext): Promise<Source> {
+  let back = 0
+  const authority = await testAuthority()
+  const gateway = await startTestGateway(
+    t,
+    {
+      listen: { ...FREE_PORTS, webhooks: '127.0.0.1:0' },
+      tls: { listeners: { webhooks: await leafFiles(authority, folder(t)) } },
+      injector: { image: 'preflight:1' },
+      signer: { url: `${DEAD}/sign`, public_key: 'A'.repeat(43) },
+    },
+    { now: () => Date.now() - back },
+  )
+  const { webhooks = '', admin } = gateway.addresses
+  const dispatcher = new Agent({ connect: { ca: authority.certificate } })
+  t.after(() => dispatcher.close())
+  return {
+    job: 'unready',
+    target: hostOf(admin),
+    act: async () => {
+      back = HOUR
+      await undiciFetch(`${webhooks}/injector`, { method: 'POST', body: 'no review', dispatcher })
+    },
+  }
+}
+
 /** A sidecar without its hub. */
 async function lostHub(t: TestContext): Promise<readonly Source[]> {
   const cluster = await startHubCluster()
@@ -335,6 +375,7 @@ test('every alert fires when what it is about happens', async (t) => {
     await waiting(t),
     ...(await lostHub(t)),
     await meddledWrites(t),
+    await unreadyGateway(t),
   ]
   const jobs = Object.fromEntries(sources.map(({ job, target }) => [job, target]))
   const prometheus = await startPrometheus(t, { ...jobs, fed: await fedPage(t) })
@@ -342,7 +383,7 @@ test('every alert fires when what it is about happens', async (t) => {
     t.skip('prometheus is not installed (Debian: prometheus); PREFLIGHT_PROMETHEUS names one')
     return
   }
-  const seen = async () => (await prometheus.query('count(preflight_build_info) == 5')).length
+  const seen = async () => (await prometheus.query('count(preflight_build_info) == 6')).length
   await until(async () => (await seen()) === 1, 'every gateway is scraped', 120_000)
   assert.deepEqual(await firingSoon(prometheus, sources), [])
 })
