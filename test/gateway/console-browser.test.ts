@@ -26,12 +26,17 @@ for (const width of [1440, 360])
       await fillScene(scene)
       const look = { viewport: { width, height: 800 }, colorScheme }
       const { page, problems } = await signedIn(browser, scene.url, scene.admin, look)
+      const titles = new Map<string, string>()
       for (const path of await consoleAddresses(scene)) {
         const answer = await page.goto(scene.url + path)
         const isNarrow = await page.evaluate('document.documentElement.scrollWidth <= innerWidth')
         assert.equal(isNarrow, true, `${path} is too wide`)
         assert.deepEqual(await violations(page), [], path)
-        assert.ok((await page.title()).endsWith('· Preflight') && answer !== null)
+        const title = await page.title()
+        assert.ok(title.endsWith('· Preflight') && answer !== null)
+        const [address = ''] = path.split('?')
+        assert.equal(titles.get(title) ?? address, address, `two pages have the title ${title}`)
+        titles.set(title, address)
       }
       assert.deepEqual(
         problems.filter((text) => !text.includes('404')),

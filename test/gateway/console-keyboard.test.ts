@@ -142,23 +142,51 @@ const ACTIONS: readonly KeyboardAction[] = [
   },
 ]
 
-/** Presses Tab until the element has the focus, as a person does; it must be visible then. */
+/** Presses Tab until the element has the focus, as a person does. Each element on the way shows that it has the focus. */
 async function reach(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 200; presses += 1) {
-    const at = await page.evaluate(
-      `(() => { const active = document.activeElement; const box = active.getBoundingClientRect();
-        return active.matches(${JSON.stringify(selector)}) ? (box.width > 0 && box.height > 0 ? 'seen' : 'hidden') : 'elsewhere' })()`,
-    )
-    if (at === 'seen') return
-    assert.notEqual(at, 'hidden', `${selector} has the focus and cannot be seen`)
+    const { isThere, ring, name } = await focused(page, selector)
+    if (ring !== null) assert.equal(ring, 'seen', `${name} on ${page.url()}`)
+    if (isThere) return
     await page.keyboard.press('Tab')
   }
   assert.fail(`the keyboard does not reach ${selector}`)
 }
 
+interface Focused {
+  readonly isThere: boolean
+  /** How the focus shows; null: nothing has it. */
+  readonly ring: 'seen' | 'hidden' | 'no ring' | null
+  readonly name: string
+}
+
+function focused(page: Page, selector: string): Promise<Focused> {
+  return page.evaluate(`(() => {
+    const active = document.activeElement
+    const { width, height } = active.getBoundingClientRect()
+    const { outlineStyle, outlineWidth } = getComputedStyle(active)
+    const hasRing = outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2
+    return {
+      isThere: active.matches(${JSON.stringify(selector)}),
+      ring: active === document.body ? null : width * height === 0 ? 'hidden' : hasRing ? 'seen' : 'no ring',
+      name: active.tagName + ' ' + (active.name ?? active.textContent),
+    }
+  })()`)
+}
+
 test('the table has every form of the console', () => {
   const forms = PAGES.filter(({ method }) => method === 'POST').map(({ method, path }) => `${method} ${path}`)
   assert.deepEqual(new Set(ACTIONS.map(({ form }) => form)), new Set(forms))
+})
+
+test('the fields of a time show the focus too, with their buttons that open a calendar', async (t) => {
+  const browser = await openBrowser(t)
+  if (browser === null) return
+  const scene = await startConsoleScene(t)
+  const { page } = await signedIn(browser, scene.url, scene.admin)
+  await page.goto(`${scene.url}/console/ledger`)
+  await reach(page, 'input[name=from]')
+  await reach(page, 'main form button')
 })
 
 test('every action is done with the keyboard alone', async (t) => {

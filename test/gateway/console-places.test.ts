@@ -73,6 +73,6 @@ test('a name is shown to an approver as it is, and does not reorder the rest of 
     const asked = await scene.ask({ operation: 'merge', environment: 'test', repository, pull_request: 7 })
     const page = await (await visitor.get(`/console/approvals/${scene.requestIn(asked)}`)).text()
     assert.ok(page.includes(`<h1>Merge <bdi>${title}</bdi> #7 → <bdi>test</bdi></h1>`), what)
-    assert.ok(page.includes(`<title>Merge ${title} #7 → test · Preflight</title>`), what)
+    assert.ok(page.includes(`<title>Merge ${title} #7 → test · Approvals · Preflight</title>`), what)
   }
 })

@@ -62,7 +62,7 @@ export function framed(
 ): Markup {
   const { visitor, csrf } = visit
   return document(
-    title,
+    titleWithin(title, visit.path),
     html`<a class="skip" href="#content">Skip to content</a>
       <div class="frame">
         <header class="side">
@@ -95,20 +95,30 @@ function navigationSection({ title, links }: (typeof NAVIGATION)[number], curren
   return html`<div>
     <h2>${title}</h2>
     <ul>
-      ${links.map(({ path, name, also }) => {
-        const isBelow = (top: string | undefined): boolean => top !== undefined && current.startsWith(`${top}/`)
-        const isCurrent =
-          current === path || current === also || (path !== '/console' && isBelow(path)) || isBelow(also)
+      ${links.map((link) => {
+        const { path, name } = link
         const count =
           name === 'Approvals' && waiting > 0
             ? html`<span class="count">${countText(waiting)}<span class="hidden"> waiting</span></span>`
             : null
         return html`<li>
-          <a href="${path}" ${isCurrent ? html`aria-current="page"` : null}>${name}${count}</a>
+          <a href="${path}" ${leadsTo(link, current) ? html`aria-current="page"` : null}>${name}${count}</a>
         </li>`
       })}
     </ul>
   </div>`
+}
+
+/** Whether the link leads to the page, or to the list that the page is in. */
+function leadsTo({ path, also }: Link, current: string): boolean {
+  const isBelow = (top: string | undefined): boolean => top !== undefined && current.startsWith(`${top}/`)
+  return current === path || current === also || (path !== '/console' && isBelow(path)) || isBelow(also)
+}
+
+/** A request and its decision, or a route and its contract, have one name: tabs and the history tell them apart by the list. */
+function titleWithin(title: string, current: string): string {
+  const list = NAVIGATION.flatMap(({ links }) => links).find((link) => leadsTo(link, current))?.name
+  return list === undefined || list === title ? title : `${title} · ${list}`
 }
 
 /** A page before sign-in. */

@@ -37,7 +37,7 @@ a { color: var(--accent); text-decoration: underline; text-decoration-color: col
 a:hover { text-decoration-color: currentColor; }
 code, pre, .mono { font-family: var(--mono); font-size: .8125rem; }
 code { unicode-bidi: isolate; }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
+:focus-visible, input[type=datetime-local]:focus-within { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 .skip { position: absolute; left: var(--s4); top: -4rem; background: var(--accent); color: var(--accent-ink); padding: var(--s2) var(--s4); border-radius: var(--radius); z-index: 9; }
 .skip:focus { top: var(--s4); }
 .muted { color: var(--muted); }
