@@ -357,6 +357,11 @@ test('the notes of a release name the addresses and warnings of its modes only',
   assert.match(gateway, /\n\n  proxy  http:\/\/trial-preflight-gateway\.preflight\.svc:15080 /)
   assert.match(gateway, /No route is configured yet/)
   assert.match(gateway, /does not lock the agents' egress/)
+  assert.doesNotMatch(gateway, /store copy/)
+  assert.match(
+    await notes(helm, ...overlay('ha')),
+    /database of the Secret \S+\. If this release [^]*\npreflight store copy/,
+  )
   const hub = await notes(helm, ...overlay('hub'))
   assert.match(hub, /\n\n  hub    https:\/\/trial-preflight-gateway-hub\.preflight\.svc:15444 /)
   assert.doesNotMatch(hub, /proxy  |No route is configured|egress|Persistence is off/)
