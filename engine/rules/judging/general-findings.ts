@@ -24,6 +24,7 @@ export const OF_THE_WHOLE = {
   isWriteOnly: false,
   proved: NOTHING_PROVED,
   whole: null,
+  from: null,
 } as const
 
 /** A general finding, and the reason if it is at most a warning. */

@@ -1,7 +1,7 @@
 /** The level that proofs about values leave the finding of one change, and the words for it. */
 import type { Level } from '../../model/finding.ts'
 import type { SchemaPair } from '../../schema/comparison/comparison.ts'
-import type { Reached } from '../../schema/comparison/reachable-changes.ts'
+import type { PairOnWay, Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
 import type { Inclusion, ProofDirection } from '../../schema/inclusion/inclusion.ts'
 import type { UseDirection } from '../../schema/sites.ts'
@@ -43,6 +43,8 @@ export const OVERLAP_WORDS: Readonly<Record<ProofDirection, string>> = {
 
 /** For a part of a response that nothing is admitted for any more. */
 const NEVER_WORDS = 'no value is admitted any more, so it does not occur'
+/** For a member or an item that leaves nothing to what holds it. */
+const HOLDER_NEVER_WORDS = 'what holds it admits no value any more, so it does not occur'
 /** For a list or an object of a response that holds nothing any more. */
 const EMPTY_WORDS = 'only empty ones are admitted any more, so readers miss what they got'
 /** For a property that was not described, and is admitted with no value. */
@@ -108,7 +110,7 @@ function isListedNull({ delta: { keyword, action, before, after }, pair }: Reach
 
 /** Information about a schema that admits nothing now: readers miss what they got, callers are refused. Null if it does. */
 function raisedByNothing(
-  { delta, pair, whole, isWriteOnly }: Reached,
+  { delta, pair, whole, isWriteOnly, from }: Reached,
   rule: Rule,
   direction: UseDirection,
   proofs: UseProofs,
@@ -123,10 +125,17 @@ function raisedByNothing(
     const isAlone = whole === null || delta.keyword !== 'nullable'
     if ((isAlone && proofs.losesAll(pair)) || (whole !== null && proofs.losesAll(whole)))
       return { level: 'dangerous', words: NEVER_WORDS }
-    return proofs.losesContent(pair) ? { level: 'dangerous', words: EMPTY_WORDS } : null
+    if (proofs.losesContent(pair)) return { level: 'dangerous', words: EMPTY_WORDS }
+    return emptiesHolder(from, proofs) ? { level: 'dangerous', words: HOLDER_NEVER_WORDS } : null
   }
   const isForbidden = isNewProperty && proofs.forbids(pair, delta.name)
   return isForbidden ? { level: 'breaking', words: FORBIDDEN_WORDS } : null
+}
+
+/** Whether a schema on the way to a change admits nothing any more: the items left may be fewer than a list must hold. */
+function emptiesHolder(from: PairOnWay | null, proofs: UseProofs): boolean {
+  for (let one = from; one !== null; one = one.from) if (proofs.losesAll(one.pair)) return true
+  return false
 }
 
 /** The level of a discriminator that comes or goes: whether it refuses, or refused, what the schema beside it admits. */

@@ -25,6 +25,14 @@ export interface Reached {
   readonly proved: Proved
   /** The whole that the pair is a part of, as by `allOf`, or an alternative; null for a whole. */
   readonly whole: SchemaPair | null
+  /** What leads to the pair; null for the start. */
+  readonly from: PairOnWay | null
+}
+
+/** A pair on the way to a change. */
+export interface PairOnWay {
+  readonly pair: SchemaPair
+  readonly from: PairOnWay | null
 }
 
 /** Proofs about all values of a schema: every value of before is admitted after, every value of after was before. */
@@ -40,8 +48,7 @@ export const NOTHING_PROVED: Proved = { keepsAll: false, addsNone: false, isEmpt
 /** What is proved of a pair on a path, where something of the pairs above it is. */
 export type Prove = (pair: SchemaPair, above: Proved, use: Pick<Reached, 'isReadOnly' | 'isWriteOnly'>) => Proved
 
-interface Frame {
-  readonly pair: SchemaPair
+interface Frame extends PairOnWay {
   /** The edge that is followed next. */
   next: number
   /** Steps of the way, last first. */
@@ -129,7 +136,7 @@ export function reachChanges(
   }
   const unused = { isReadOnly: false, isWriteOnly: false }
   const proved = prove(start, NOTHING_PROVED, unused)
-  const alone = { holder: null, hasNeededNames: false }
+  const alone = { from: null, holder: null, hasNeededNames: false }
   enter({ pair: start, next: 0, way: null, isRequired: null, ...unused, proved, isPart: false, ...alone })
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const edge = top.pair.edges[top.next]
@@ -158,12 +165,12 @@ export function leadsToPart(isPart: boolean, edge: SchemaEdge): boolean {
 }
 
 function visitDeltas(
-  { pair, way, isRequired, isReadOnly, isWriteOnly, proved, holder }: Frame,
+  { pair, way, isRequired, isReadOnly, isWriteOnly, proved, holder, from }: Frame,
   visit: (reached: Reached) => void,
 ): void {
   if (pair.deltas.length === 0) return
   const path = stepsOnPath(way)
-  const facts = { pair, path, isRequired, isReadOnly, isWriteOnly, proved, whole: wholeOf(holder) }
+  const facts = { pair, path, isRequired, isReadOnly, isWriteOnly, proved, whole: wholeOf(holder), from }
   for (const entry of pair.deltas) {
     if (!('each' in entry)) visit({ delta: entry, isHeld: true, ...facts })
     else for (const delta of entry.each()) visit({ delta, isHeld: false, ...facts })
@@ -194,7 +201,8 @@ function frameBelow(from: Frame, edge: SchemaEdge, prove: Prove, required: Requi
   const isPart = leadsToPart(from.isPart, edge)
   const holder = isSame || isInPlace(edge) ? from : null
   const hasNeededNames = holder !== null && (holder.hasNeededNames || (required?.of(holder.pair.before).size ?? 0) > 0)
-  return { pair: to, next: 0, way, isRequired, isReadOnly, isWriteOnly, proved, isPart, holder, hasNeededNames }
+  const facts = { isRequired, isReadOnly, isWriteOnly, proved, isPart }
+  return { pair: to, from, next: 0, way, ...facts, holder, hasNeededNames }
 }
 
 /** Whether another schema of the same value requires a property that its own schema does not. */

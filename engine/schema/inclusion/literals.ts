@@ -160,14 +160,17 @@ function waysToBreakItems({ prefix, rest }: Items): readonly LiteralSet[] {
 }
 
 function waysToBreakContains(
-  { node, min, max }: Extract<Constraint, { kind: 'contains' }>,
+  { node, min, max, evaluates }: Extract<Constraint, { kind: 'contains' }>,
   by: Negating,
 ): readonly LiteralSet[] {
   const ways: LiteralSet[] = []
   if (min === 1) {
     const items: Items = { kind: 'items', prefix: [], rest: by.negationOf(node) }
     ways.push([{ kind: 'keep', constraint: items, isMet: true }])
-  } else if (min > 1) ways.push([{ kind: 'keep', constraint: OPAQUE, isMet: true }])
+  } else if (min > 1) {
+    const fewer: Constraint = { kind: 'contains', node, min: 0, max: min - 1, evaluates }
+    ways.push([{ kind: 'keep', constraint: fewer, isMet: true }])
+  }
   if (max !== null) ways.push([{ kind: 'item', from: 0, isOnly: false, count: max + 1, value: [met(node)] }])
   return ways
 }
