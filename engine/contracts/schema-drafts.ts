@@ -96,6 +96,47 @@ export function withOwnDraft(root: unknown, dialect: SchemaDialect): unknown {
   return draft === null ? root : known(root, readingOf(draft, { dialect, isStrict: false }))
 }
 
+/** A document of schemas in the default language of JSON Schema, and the drafts that some of them state. */
+interface StatedDrafts {
+  readonly root: unknown
+  readonly drafts: ReadonlySet<string>
+}
+
+/**
+ * An OpenAPI contract with each schema that states a draft read by it, and the others by that of `jsonSchemaDialect` (OpenAPI
+ * 3.1.1 §4.8.24.7). What is written elsewhere stays the same object.
+ */
+export function withStatedDrafts(root: unknown): StatedDrafts {
+  const drafts = new Set<string>()
+  const dialect = draftOf(isRecord(root) ? root['jsonSchemaDialect'] : null)
+  const own = DRAFTS.find((one) => one === dialect) ?? null
+  const read = (value: unknown, [name = '', ...holders]: readonly string[]): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    const draft = isRecord(value) && name !== '' ? draftOf(value['$schema']) : null
+    if (draft !== null) drafts.add(draft)
+    if (draft !== null || (own !== null && isSchemaPlace(name, holders)))
+      return known(value, readingOf(draft ?? own, { dialect: 'json-schema', isStrict: false }), false)
+    const entries = Object.entries<unknown>({ ...value })
+    const members = entries.map(([key, member]) =>
+      !Array.isArray(value) && isValueMember(key, name) ? member : read(member, [key, name, ...holders]),
+    )
+    if (entries.every(([, member], index) => member === members[index])) return value
+    return Array.isArray(value) ? members : Object.fromEntries(entries.map(([key], index) => [key, members[index]]))
+  }
+  return { root: read(root, []), drafts }
+}
+
+/** Whether OpenAPI has a schema under a name. */
+function isSchemaPlace(name: string, [holder, ...above]: readonly string[]): boolean {
+  if (name === 'schema' || name === 'itemSchema') return holder !== 'properties'
+  return holder === 'schemas' && above[0] === 'components' && above[1] === ''
+}
+
+/** Whether a member is a value, which holds no schema. The default response is none. */
+export function isValueMember(name: string, holder: string): boolean {
+  return VALUES.has(name) && !(name === 'default' && holder === 'responses')
+}
+
 function readingOf(
   stated: string | null,
   { dialect, isStrict }: Pick<DraftReading, 'dialect' | 'isStrict'>,

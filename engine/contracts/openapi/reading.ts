@@ -4,6 +4,7 @@ import { Addresses } from '../addresses.ts'
 import type { SourceDocument } from '../document.ts'
 import { NO_FILES, OpenApiDocuments, type FurtherDocuments } from '../documents.ts'
 import { readInPlace } from '../misplaced-references.ts'
+import { withStatedDrafts } from '../schema-drafts.ts'
 import { draftOf, evaluatesContainedIn } from '../schema-keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { dialectOfVersion, type OpenApiContract } from './contract.ts'
@@ -23,16 +24,20 @@ export function readOpenApiContract(
   if (version === null) return null
   const dialect = dialectOfVersion(version)
   const isSwagger = dialect === 'openapi-2.0'
-  const plain = dialect === 'json-schema' ? withPlainReferences(root, text) : root
+  const statesDialects = STATES_DIALECTS.test(text)
+  const isOfDrafts = dialect === 'json-schema' && (statesDialects || text.includes('jsonSchemaDialect'))
+  const stated = isOfDrafts ? withStatedDrafts(root) : { root, drafts: new Set<string>() }
+  const plain = dialect === 'json-schema' ? withPlainReferences(stated.root, text) : root
+  const evaluates = evaluatesContainedIn(isRecord(root) ? draftOf(root['jsonSchemaDialect']) : null)
+  const isOneReading = [...stated.drafts].every((draft) => evaluatesContainedIn(draft) === evaluates)
   return readInPlace({ root: plain, files }, (contents) => {
     const documents = new OpenApiDocuments(contents.root, dialect, contents.files, {
       surveyed: contents.root === root ? surveyed : undefined,
       addresses: schemaAddresses(contents.root, version, text),
-      evaluatesContained: evaluatesContainedIn(isRecord(root) ? draftOf(root['jsonSchemaDialect']) : null),
+      evaluatesContained: isOneReading ? evaluates : null,
     })
     const malformed = malformedOpenApiParts(documents)
     const resolve = documents.resolve.bind(documents)
-    const statesDialects = STATES_DIALECTS.test(text)
     return { version, isSwagger, documents, root: documents.root, malformed, statesDialects, resolve }
   })
 }

@@ -4,7 +4,7 @@ import { malformedOpenApiParts } from '../../contracts/openapi/parts.ts'
 import { isRecord, memberOf, placeAt, pointerOf, stepInto, type Located } from '../../schema/located.ts'
 import { compareSemanticVersions, parseSemanticVersion } from '../../common/semantic-version.ts'
 import { resolvePointer } from '../../contracts/pointer.ts'
-import { VALUES } from '../../contracts/schema-keywords.ts'
+import { isValueMember } from '../../contracts/schema-drafts.ts'
 import { compareMalformed } from '../malformed-parts.ts'
 import { keysOfBoth, matchByKey } from '../match.ts'
 import type { Sides } from '../sides.ts'
@@ -80,7 +80,8 @@ function dialectsIn(contract: Walk['base']): ReadonlyMap<string, string> {
     const stated = isRecord(value) ? value['$schema'] : undefined
     if (typeof stated === 'string' && at.parent !== null) found.set(pointerOf(at), dialectNamed(stated))
     for (const [name, member] of Object.entries<unknown>({ ...value }))
-      if (!VALUES.has(name) && !name.startsWith('x-')) open.push({ value: member, at: stepInto(at, name), document })
+      if (!isValueMember(name, at.step) && !name.startsWith('x-'))
+        open.push({ value: member, at: stepInto(at, name), document })
   }
   return found
 }

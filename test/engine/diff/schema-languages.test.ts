@@ -5,6 +5,7 @@ import { alarmsOf } from '../elements.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
+const OF_4 = 'http://json-schema.org/draft-04/schema#'
 const OF_7 = 'http://json-schema.org/draft-07/schema#'
 const OF_2019 = 'https://json-schema.org/draft/2019-09/schema'
 const OF_2020 = 'https://json-schema.org/draft/2020-12/schema'
@@ -30,12 +31,23 @@ const shared = (of: Json, members: Json = {}): Json => ({
 const inPlace = (of: Json): Json =>
   contract({ type: 'object', properties: { p: { $id: 'https://x.example/p', ...LIST, ...of } } })
 
+const STRING = { type: 'string' }
+
+const S = { components: { schemas: { S: STRING } } }
+const response = (schema: Json): Json => ({ description: 'd', content: { 'application/json': { schema } } })
+const answered = (status: string, schema: Json): Json => ({
+  ...contract({}),
+  ...S,
+  paths: { '/x': { get: { responses: { [status]: response(schema) } } } },
+})
+
 /** Two contracts, and whether a language changes. */
 const ROWS: Readonly<Record<string, readonly [one: Json, other: Json, isOther: boolean]>> = {
   'of the contract': [contract(LIST, { jsonSchemaDialect: OF_2019 }), contract(LIST), true],
   'of a shared schema': [shared({ $schema: OF_2020 }), shared({ $schema: OF_2019 }), true],
   'of a shared schema that states none': [shared({}), shared({ $schema: OF_7 }), true],
   'of a schema in place': [inPlace({}), inPlace({ $schema: OF_2019 }), true],
+  'of the default response': [answered('default', LIST), answered('default', { $schema: OF_2019, ...LIST }), true],
   'that a schema states as the contract does': [
     shared({}, { jsonSchemaDialect: OF_2019 }),
     shared({ $schema: OF_2019 }, { jsonSchemaDialect: OF_2019 }),
@@ -80,3 +92,53 @@ test('one finding names each change of a language', () => {
     [`the language of schemas is ${OF_2019} instead of that of OpenAPI`],
   )
 })
+
+/** Keywords that the stated draft does not have, on a schema that states it. */
+const UNKNOWN: Readonly<Record<string, readonly [of: string, schema: Json, keyword: Json]>> = {
+  minContains: [OF_7, { type: 'array', contains: STRING }, { minContains: 2 }],
+  dependentRequired: [OF_7, { type: 'object' }, { dependentRequired: { a: ['b'] } }],
+  dependentSchemas: [OF_7, { type: 'object' }, { dependentSchemas: { a: { required: ['b'] } } }],
+  unevaluatedProperties: [OF_7, { type: 'object' }, { unevaluatedProperties: false }],
+  prefixItems: [OF_7, { type: 'array' }, { prefixItems: [STRING] }],
+  'siblings of a reference': [OF_7, { $ref: '#/components/schemas/S' }, { maxLength: 3 }],
+  const: [OF_4, STRING, { const: 'a' }],
+  contains: [OF_4, { type: 'array' }, { contains: STRING }],
+  propertyNames: [OF_4, { type: 'object' }, { propertyNames: { maxLength: 3 } }],
+  'if and then': [OF_4, STRING, { if: { minLength: 2 }, then: { maxLength: 3 } }],
+  'prefixItems of 2019-09': [OF_2019, { type: 'array' }, { prefixItems: [STRING] }],
+}
+
+/** Contracts with a schema that is read by a draft. */
+const HOLDERS: Readonly<Record<string, (schema: Json, of: string) => Json>> = {
+  'a schema': (schema, $schema) => contract({ $schema, ...schema }, S),
+  'a property': (schema, $schema) =>
+    contract({ type: 'object', properties: { p: { $id: 'https://x.example/p', $schema, ...schema } } }, S),
+  'a shared schema': (schema, $schema) => ({
+    ...contract({ $ref: '#/components/schemas/A' }),
+    components: { schemas: { A: { $schema, ...schema }, ...S.components.schemas } },
+  }),
+  'the default response': (schema, $schema) => answered('default', { $schema, ...schema }),
+  'all schemas': (schema, jsonSchemaDialect) => contract(schema, { jsonSchemaDialect, ...S }),
+}
+
+for (const [name, [of, schema, keyword]] of Object.entries(UNKNOWN)) {
+  test(`a keyword that the stated draft does not have says nothing: ${name}`, () => {
+    for (const [holder, written] of Object.entries(HOLDERS)) {
+      const [without, having] = [written(schema, of), written({ ...schema, ...keyword }, of)]
+      for (const [before, after] of [
+        [without, having],
+        [having, without],
+      ] as const)
+        assert.deepEqual(alarmsOf('openapi', before, after), [], holder)
+    }
+  })
+
+  test(`it has a meaning where another draft is stated: ${name}`, () => {
+    for (const [holder, written] of Object.entries(HOLDERS)) {
+      const [without, having] = [written(schema, OF_2020), written({ ...schema, ...keyword }, OF_2020)]
+      const isAnswer = holder === 'the default response'
+      const [before, after] = isAnswer ? [having, without] : [without, having]
+      assert.notDeepEqual(alarmsOf('openapi', before, after), [], holder)
+    }
+  })
+}
