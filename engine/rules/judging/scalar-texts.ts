@@ -67,11 +67,14 @@ function withItems(
 }
 
 /**
- * Whether a scalar becomes a list, or a scalar or a list, and is written as the list of it. Where names are not repeated for each item,
+ * Whether a scalar becomes a list, or a scalar or a list, and is written as the list of it; or the other way around. Where names are not repeated for each item,
  * a text may hold what separates items.
  */
 function isListOfOne({ before, after }: SchemaPair, isRepeated: boolean): boolean {
   const { items } = after.value
+  // A list of one item at most that becomes a scalar.
+  if (typesOf(before.value).join() === 'array' && before.value.maxItems === 1)
+    return !typesOf(after.value).some((type) => COMPOUND.has(type))
   if (!typesOf(after.value).includes('array') || !isRecord(items)) return false
   const types = scalarTypesOf(before.value)
   // Items of any type are written otherwise (OpenAPI 3.1.1 §4.8.15.1.1).

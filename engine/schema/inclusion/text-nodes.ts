@@ -6,6 +6,7 @@
 import { isInBound, isMatch, itemNode } from './evaluate.ts'
 import {
   constraintsWithin,
+  JSON_TYPES,
   type Bound,
   type Constraint,
   type Items,
@@ -31,6 +32,7 @@ const STRUCTURED: readonly JsonType[] = ['array', 'object']
 const NO_TEXT: readonly JsonType[] = ['null', 'boolean', 'number']
 /** What is sent: texts, lists of texts, and parts that hold JSON. */
 const SENT: Constraint = { kind: 'types', types: new Set<JsonType>(['string', ...STRUCTURED]) }
+const NO_LIST: Constraint = { kind: 'types', types: new Set<JsonType>(JSON_TYPES.filter((type) => type !== 'array')) }
 const IS_TEXT: Constraint = { kind: 'types', types: new Set<JsonType>(['string']) }
 
 interface TextSchemas {
@@ -254,7 +256,18 @@ class TextPlace {
   }
 
   #length(constraint: Bound, nodes: SchemaNodes): readonly Constraint[] {
-    return isInBound(constraint, 1) ? [constraint] : [constraint, ...this.#ifText(nodes.nothing, nodes)]
+    if (!isInBound(constraint, 1)) return [constraint, ...this.#ifText(nodes.nothing, nodes)]
+    return !isInBound(constraint, 2) && this.#isOfItem(nodes) ? [constraint, NO_LIST] : [constraint]
+  }
+
+  /**
+   * Whether a parameter that was a list is the text of its only item now. A list without items is not written (RFC 6570 §2.3).
+   */
+  #isOfItem({ side }: SchemaNodes): boolean {
+    const { sub, super: other } = this.#readings
+    if (this.#level !== 'whole' || side !== 'sub' || !sub.isList || other.isList || this.#items === null) return false
+    const types = namedTypes(this.#items.#constraints)
+    return types.size > 0 && STRUCTURED.every((type) => !types.has(type))
   }
 
   /** What the only item of a list must meet. */

@@ -56,12 +56,36 @@ for (const mediaType of MEDIA_TYPES) {
   })
 }
 
-type Row = readonly [one: Json, other: Json, style: Json, place: 'query' | 'cookie' | 'header', forth: Worst]
+type Row = readonly [
+  one: Json,
+  other: Json,
+  style: Json,
+  place: 'query' | 'cookie' | 'header',
+  forth: Worst,
+  back?: Worst,
+]
 
-/** A parameter on both sides, how the list is written, and what callers of the scalar lose. */
+/**
+ * A parameter on both sides, how the list is written, and what callers of the scalar lose. Back, callers of the list mostly lose. A
+ * list of one item at most is written as the item, or not at all.
+ */
 const PARAMETERS: Readonly<Record<string, Row>> = {
-  'of one text at most': [TEXT, list(TEXT, { maxItems: 1 }), {}, 'query', 'info'],
-  'of exactly one text': [TEXT, list(TEXT, { minItems: 1, maxItems: 1 }), {}, 'query', 'info'],
+  'of one text at most': [TEXT, list(TEXT, { maxItems: 1 }), {}, 'query', 'info', 'info'],
+  'of exactly one text': [TEXT, list(TEXT, { minItems: 1, maxItems: 1 }), {}, 'query', 'info', 'info'],
+  'of two texts at most': [TEXT, list(TEXT, { maxItems: 2 }), {}, 'query', 'info'],
+  'of one text at most in an alternative': [
+    TEXT,
+    { ...list(TEXT), anyOf: [{ maxItems: 1 }, { minItems: 3 }] },
+    {},
+    'query',
+    'info',
+  ],
+  'of one text at most from a number': [WHOLE, list(TEXT, { maxItems: 1 }), {}, 'query', 'info'],
+  'of one number at most from a text': [TEXT, list(WHOLE, { maxItems: 1 }), {}, 'query', 'breaking', 'info'],
+  'of one longer text at most': [{ ...TEXT, minLength: 3 }, list(TEXT, { maxItems: 1 }), {}, 'query', 'info'],
+  'of one object at most': [TEXT, list({ type: 'object' }, { maxItems: 1 }), {}, 'query', 'breaking'],
+  'of one list at most': [TEXT, list(list(TEXT), { maxItems: 1 }), {}, 'query', 'breaking'],
+  'of one item at most of any type': [TEXT, list({}, { maxItems: 1 }), {}, 'query', 'breaking'],
   'of texts that differ': [TEXT, list(TEXT, { uniqueItems: true }), {}, 'cookie', 'info'],
   'of two texts at least': [TEXT, list(TEXT, { minItems: 2 }), {}, 'query', 'breaking'],
   'of no text': [TEXT, list(TEXT, { maxItems: 0 }), {}, 'query', 'breaking'],
@@ -76,9 +100,10 @@ const PARAMETERS: Readonly<Record<string, Row>> = {
     { explode: false },
     'query',
     'breaking',
+    'info',
   ],
   'of numbers that are joined by commas': [WHOLE, list(WHOLE), { explode: false }, 'query', 'info'],
-  'of numbers in a header field': [WHOLE, list(WHOLE, { maxItems: 1 }), {}, 'header', 'info'],
+  'of numbers in a header field': [WHOLE, list(WHOLE, { maxItems: 1 }), {}, 'header', 'info', 'info'],
   'of texts in a header field': [TEXT, list(TEXT), {}, 'header', 'breaking'],
   'of numbers or one': [
     WHOLE,
@@ -93,10 +118,10 @@ const taking = (place: string, schema: Json, style: Json = {}): Json =>
   api({ parameters: [{ name: 'f', in: place, schema, ...style }], responses: DONE })
 
 suite('a parameter that becomes a list', () => {
-  for (const [what, [one, other, style, place, forth]] of Object.entries(PARAMETERS)) {
+  for (const [what, [one, other, style, place, forth, back = 'breaking']] of Object.entries(PARAMETERS)) {
     test(what, () => {
       const [before, after] = [taking(place, one), taking(place, other, style)]
-      assert.deepEqual([worstOf('openapi', before, after), worstOf('openapi', after, before)], [forth, 'breaking'])
+      assert.deepEqual([worstOf('openapi', before, after), worstOf('openapi', after, before)], [forth, back])
     })
   }
 })
