@@ -11,9 +11,9 @@ import type { SchemaDelta } from '../../schema/delta.ts'
 import type { ProofDirection } from '../../schema/inclusion/inclusion.ts'
 import type { UseDirection } from '../../schema/sites.ts'
 import type { Alarm, Explanation } from './explanations.ts'
-import { NAMES_WORDS, OVERLAP_WORDS } from './proved-level.ts'
+import { NAMES_WORDS, OVERLAP_WORDS, READERS_NULL_WORDS } from './proved-level.ts'
 import { removedNames, withoutNames } from './removed-properties.ts'
-import type { UseProofs } from './schema-proofs.ts'
+import type { Letter, UseProofs } from './schema-proofs.ts'
 
 /** A change that is found at a use, and not at a keyword of its schema. */
 export const OF_THE_WHOLE = {
@@ -169,8 +169,9 @@ function isUnused({ after }: SchemaPair, direction: UseDirection): boolean {
   return direction === 'response' && after.value.writeOnly === true
 }
 
-function wordsOf(letter: 'names' | 'overlap', proof: ProofDirection): string | null {
+function wordsOf(letter: Letter, proof: ProofDirection): string | null {
   if (letter === 'overlap') return OVERLAP_WORDS[proof]
+  if (letter === 'null') return READERS_NULL_WORDS
   return proof === 'narrowing' ? NAMES_WORDS : null
 }
 

@@ -53,6 +53,9 @@ const FORBIDDEN_WORDS = 'no value of it is admitted, so callers that send it are
 /** OpenAPI 3.0.3 §4.7.24 and JSON Schema Validation §5.5.1: a list of values without null refuses it. */
 const LISTED_NULL_WORDS = '`nullable` beside a list of values without null admits null to some tools only'
 
+/** OpenAPI 3.0.3 §4.7.24.1: it adds null to the type beside it only. Earlier tools took it for the whole. */
+export const READERS_NULL_WORDS = '`nullable` of OpenAPI 3.0 beside other conditions admits null to some tools only'
+
 /** For a discriminator whose values are not known, or were not all held against those of the other side. */
 const SELECTION_WORDS = 'which of these values the contract admits is not proved'
 /** Validation should fail by OpenAPI 3.0.3 §4.7.25. By 3.1.1 a discriminator does not change the outcome of validation. */
@@ -231,7 +234,9 @@ function lowered(pair: SchemaPair, rule: Rule, proof: ProofDirection, proofs: Us
   if (rule.level !== 'breaking' || proofs.isVacuous(pair, proof))
     return { level: leastOf(rule.level, 'dangerous'), words: PROVED_WORDS[proofs.direction] }
   const isOverlap = isChosenFrom(pair, proof) && proofs.isOverlap(pair, proof, false)
-  return { level: isOverlap ? 'dangerous' : rule.level, words: OVERLAP_WORDS[proof] }
+  if (isOverlap) return { level: 'dangerous', words: OVERLAP_WORDS[proof] }
+  const isNullOfReaders = proofs.isNullOfReaders(pair, proof)
+  return { level: isNullOfReaders ? 'dangerous' : rule.level, words: READERS_NULL_WORDS }
 }
 
 /** Whether the side that refuses, or refused, is a choice by `oneOf`. Otherwise no overlap can be the cause. */

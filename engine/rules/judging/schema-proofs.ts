@@ -77,6 +77,9 @@ const QUESTIONS: Readonly<Record<UseDirection, readonly ProofDirection[]>> = {
 /** What a text without types stands for: a scalar, or a scalar and the list that holds only it. */
 export type ScalarText = 'a scalar' | 'a list of one'
 
+/** Why a difference is only formal. `null`: tools read `nullable` in two ways. */
+export type Letter = 'names' | 'overlap' | 'null'
+
 type Answers = Map<SchemaPair, boolean>
 
 /** The proofs about schemas in one kind of use. Many paths lead to a pair, so what is asked of each of them is kept. */
@@ -249,10 +252,22 @@ export class UseProofs {
    * Why a value that shows a difference does so only formally; null if it shows a real one. `names`: callers may send
    * names that the contract allows but does not list. Readers who ignore unknown names get nothing new.
    */
-  letterOf(pair: SchemaPair, direction: ProofDirection): 'names' | 'overlap' | null {
+  letterOf(pair: SchemaPair, direction: ProofDirection): Letter | null {
     const question = this.#question(direction, true)
     if (this.#prover.ask(pair.before, pair.after, question).kind === 'included') return 'names'
-    return this.isOverlap(pair, direction, true) ? 'overlap' : null
+    if (this.isOverlap(pair, direction, true)) return 'overlap'
+    return this.isNullOfReaders(pair, direction) ? 'null' : null
+  }
+
+  /**
+   * Whether a contract moves from or to OpenAPI 3.0, and all values that are lost, or new, are null beside other conditions. By
+   * 3.0.3 §4.7.24.1 `nullable` adds null to the type beside it, and not to what they admit. Many tools read it so.
+   */
+  isNullOfReaders({ before, after }: SchemaPair, direction: ProofDirection): boolean {
+    const { sources } = this.#all
+    if (sources.before.dialect === sources.after.dialect) return false
+    if (![sources.before, sources.after].some(({ dialect }) => dialect === 'openapi-3.0')) return false
+    return this.#prover.isIncluded(before, after, { ...this.#question(direction, true), isNullOfType: true })
   }
 
   /**

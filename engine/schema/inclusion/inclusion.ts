@@ -35,6 +35,8 @@ export interface InclusionQuestion {
   readonly overlap: Overlap
   /** The values are written as text, in which types are not distinguished. */
   readonly isText: boolean
+  /** `nullable` of OpenAPI 3.0 adds null to the type beside it, and does nothing else. Absent: it is about the whole. */
+  readonly isNullOfType?: boolean
 }
 
 /** Why there is no answer where readers may take the text that was found for several values. */
@@ -243,12 +245,12 @@ export class InclusionProver {
     return { ...plain, ...answers(), search, plain }
   }
 
-  #prepareNodes({ direction, usage, overlap }: InclusionQuestion): Proof {
+  #prepareNodes({ direction, usage, overlap, isNullOfType = false }: InclusionQuestion): Proof {
     const { before, after } = this.#sources
     const [sub, other]: readonly [SchemaSource, SchemaSource] =
       direction === 'narrowing' ? [before, after] : [after, before]
     const numbering: Numbering = { next: 1 }
-    const shared = { usage, overlap, numbering }
+    const shared = { usage, overlap, numbering, isNullOfType }
     const subNodes = new SchemaNodes({ ...shared, side: 'sub', source: sub, isAnyLanguage: false })
     const isAnyLanguage = sub.dialect !== other.dialect
     const superNodes = new SchemaNodes({ ...shared, side: 'super', source: other, isAnyLanguage })
@@ -301,8 +303,8 @@ function formatsOf(node: SchemaNode): ReadonlySet<string> {
 }
 
 /** Questions that the same nodes answer. */
-function questionKey({ direction, usage, convention, overlap }: InclusionQuestion): string {
-  return `${direction} ${usage} ${convention} ${overlap}`
+function questionKey({ direction, usage, convention, overlap, isNullOfType = false }: InclusionQuestion): string {
+  return `${direction} ${usage} ${convention} ${overlap} ${isNullOfType}`
 }
 
 /** Nothing is answered yet. */

@@ -205,6 +205,8 @@ interface SchemaReading {
   readonly numbering: Numbering
   /** Bytes are admitted however the other side's language writes them. */
   readonly isAnyLanguage: boolean
+  /** As in `InclusionQuestion`. */
+  readonly isNullOfType?: boolean
 }
 
 /** Makes the nodes of one side of a proof, one for each schema object. */
@@ -320,8 +322,10 @@ export class SchemaNodes {
     if (parts & MALFORMED) readMalformed(value, constraints)
     if (parts & PARTS.unevaluated) this.#readUnevaluated(owner, constraints)
     const isPlain = value.enum === undefined && value.const === undefined && !hasCombined(value)
+    const isOfType =
+      this.#around !== null || (this.#reading.isNullOfType === true && this.source.dialect === 'openapi-3.0')
     // What is said beside it does not take null away again: it is about the whole (OpenAPI 3.0.3 §4.7.24.1).
-    if (!isNullable || isPlain || this.#around !== null) return constraints
+    if (!isNullable || isPlain || isOfType) return constraints
     return [{ kind: 'any', nodes: [this.made([{ kind: 'types', types: new Set(['null']) }]), this.made(constraints)] }]
   }
 

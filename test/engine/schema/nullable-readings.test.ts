@@ -118,3 +118,89 @@ suite('null in a list of values beside `nullable`', () => {
     assert.ok(levels.length > 0 && levels.every((level) => level.startsWith('info')), levels.join())
   })
 })
+
+const OTHER = { type: 'object', required: ['other'], properties: { other: TEXT } }
+const OBJECT = { type: 'object' }
+
+/** A schema of 3.0, and the same in 3.1 as those write it who read `nullable` as 3.0.3 states it. */
+const MOVED: Readonly<Record<string, readonly [of30: Schema, of31: Schema]>> = {
+  'beside oneOf': [{ nullable: true, oneOf: [REFERENCE, OTHER] }, { oneOf: [REFERENCE, OTHER] }],
+  'beside anyOf': [{ nullable: true, anyOf: [REFERENCE, TEXT] }, { anyOf: [REFERENCE, TEXT] }],
+  'beside allOf': [{ nullable: true, allOf: [REFERENCE] }, { allOf: [REFERENCE] }],
+  'beside allOf that becomes a reference': [{ nullable: true, allOf: [REFERENCE] }, REFERENCE],
+  'beside oneOf, kept': [
+    { nullable: true, oneOf: [REFERENCE, OTHER] },
+    { nullable: true, oneOf: [REFERENCE, OTHER] },
+  ],
+  'beside a type and oneOf': [
+    { ...OBJECT, nullable: true, oneOf: [REFERENCE, OTHER] },
+    { type: ['object', 'null'], oneOf: [REFERENCE, OTHER] },
+  ],
+  'beside a type and allOf': [
+    { ...OBJECT, nullable: true, allOf: [REFERENCE] },
+    { type: ['object', 'null'], allOf: [REFERENCE] },
+  ],
+  'beside a type and listed values': [listed('a'), { type: ['string', 'null'], enum: ['a'] }],
+  'beside listed values': [{ nullable: true, enum: ['a'] }, { enum: ['a'] }],
+}
+
+/** It adds null by both readings. */
+const LOST: typeof MOVED = {
+  'of a type': [NULL_IN_TEXT, TEXT],
+  'of a type, kept': [NULL_IN_TEXT, NULL_IN_TEXT],
+  'of a type beside allOf that admits null': [
+    { ...NULL_IN_TEXT, allOf: [{ ...NULL_IN_TEXT, minLength: 1 }] },
+    { ...TEXT, allOf: [{ ...TEXT, minLength: 1 }] },
+  ],
+  'of a type, and of oneOf besides, with another break': [
+    { nullable: true, oneOf: [TEXT, OTHER] },
+    { oneOf: [TEXT, { ...OTHER, required: ['other', 'more'] }] },
+  ],
+}
+
+const PLACES: Readonly<Record<string, (schema: Schema) => Schema>> = {
+  'the whole': (schema) => schema,
+  'a property': (schema) => ({ ...OBJECT, properties: { p: schema }, required: ['p'] }),
+  'an item': (schema) => ({ type: 'array', items: schema }),
+}
+
+function exchanged(place: 'request' | 'response', schema: Schema, openapi: string): string {
+  const content = { 'application/json': { schema } }
+  const answer = { description: 'd', ...(place === 'response' && { content }) }
+  const body = place === 'request' ? { requestBody: { required: true, content } } : {}
+  return JSON.stringify({
+    openapi,
+    info: { title: 't', version: '1' },
+    paths: { '/x': { post: { ...body, responses: { 200: answer } } } },
+    components: { schemas: { Item: ITEM } },
+  })
+}
+
+function worst(levels: readonly string[]): string {
+  return ['breaking', 'dangerous'].find((level) => levels.some((one) => one.startsWith(level))) ?? 'info'
+}
+
+suite('`nullable` beside other conditions, in a contract that moves to 3.1', () => {
+  for (const [where, within] of Object.entries(PLACES)) {
+    for (const [what, [of30, of31]] of Object.entries(MOVED))
+      test(`${what}, at ${where}: null that goes by one reading only is no break, and no information`, () => {
+        const request30 = exchanged('request', within(of30), '3.0.3')
+        const request31 = exchanged('request', within(of31), '3.1.0')
+        const response30 = exchanged('response', within(of30), '3.0.3')
+        const response31 = exchanged('response', within(of31), '3.1.0')
+        assert.equal(worst(levelsOf(request30, request31)), 'dangerous')
+        assert.equal(worst(levelsOf(response31, response30)), 'dangerous')
+        assert.equal(worst(levelsOf(request31, request30)), 'info')
+        assert.equal(worst(levelsOf(response30, response31)), 'info')
+      })
+
+    for (const [what, [of30, of31]] of Object.entries(LOST))
+      test(`${what}, at ${where}: null that goes by both readings breaks callers`, () => {
+        const [before, after] = [
+          exchanged('request', within(of30), '3.0.3'),
+          exchanged('request', within(of31), '3.1.0'),
+        ]
+        assert.equal(worst(levelsOf(before, after)), 'breaking')
+      })
+  }
+})
