@@ -263,6 +263,8 @@ export const REWRITES: Readonly<Record<string, Rewrite>> = {
         return null
       const names = Object.keys(first)
       if (names.some((keyword) => COUPLED.has(keyword) || schema[keyword] !== undefined)) return null
+      // Where null is a mark, it has two readings beside the rest.
+      if (rest.length > 0 && listOf(first.type).includes('null')) return null
       return { ...without(schema, 'allOf'), ...first, ...(rest.length > 0 ? { allOf: rest } : {}) }
     },
   },
