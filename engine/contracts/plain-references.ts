@@ -1,5 +1,6 @@
 /** Dynamic references of schemas in the form that every comparison follows. */
 import { isRecord, type JsonRecord } from '../schema/located.ts'
+import { withScopedReferences } from './dynamic-scopes.ts'
 
 /**
  * Replaces dynamic references by plain ones. They lead to the outermost schema resource that evaluation went through and
@@ -9,6 +10,8 @@ import { isRecord, type JsonRecord } from '../schema/located.ts'
  */
 export function withPlainReferences(root: unknown, text: string): unknown {
   if (!DYNAMIC.test(text)) return root
+  const scoped = withScopedReferences(root)
+  if (scoped !== null) return scoped
   const outermost = addressedRoot(root)
   return withinResource(root, { outermost, own: outermost })
 }
@@ -20,13 +23,14 @@ export function withPlainReferences(root: unknown, text: string): unknown {
 export function withPlainSchemaReferences(schema: unknown, text?: string): unknown {
   if (!(text === undefined ? holdsDynamic(schema) : DYNAMIC.test(text))) return schema
   const outermost = addressedRoot(schema)
-  if (!isRecord(schema) || outermost.address !== '') return withinResource(schema, { outermost, own: outermost })
+  if (!isRecord(schema) || outermost.address !== '')
+    return withScopedReferences(schema) ?? withinResource(schema, { outermost, own: outermost })
   const named = { ...schema, $id: UNNAMED_SCHEMA }
   const own = addressedRoot(named)
-  const plain = withinResource(named, { outermost: own, own })
+  const plain = withScopedReferences(named) ?? withinResource(named, { outermost: own, own })
   // Where no resource refers to it, the document is left without an address.
   const isNeeded = JSON.stringify(plain).includes(`"$ref":"${UNNAMED_SCHEMA}`)
-  return isNeeded ? plain : withinResource(schema, { outermost, own: outermost })
+  return isNeeded ? plain : (withScopedReferences(schema) ?? withinResource(schema, { outermost, own: outermost }))
 }
 
 /** Stands for the address of a schema that states none, so that the resources within it can refer to it. */

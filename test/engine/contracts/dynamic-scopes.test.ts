@@ -1,0 +1,153 @@
+/**
+ * Dynamic references to an anchor that several resources define: a template, and those that fill it in. What fills it in decides
+ * which values are admitted (JSON Schema 2020-12 core §8.2.3.2), also behind further resources.
+ */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { compare } from '../../../engine/formats/compare.ts'
+import type { ArtifactType } from '../../../engine/model/change-set.ts'
+import { sha256Hex } from '../../../gateway/runtime/hash.ts'
+import { alarmsOf, worstOf } from '../elements.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+/** The used schema is `S`. */
+type Schemas = Readonly<Record<string, Schema>>
+
+const TEXT = { type: 'string' }
+const WHOLE = { type: 'integer' }
+const EITHER = { type: ['string', 'integer'] }
+
+const address = (name: string): string => `https://example.com/${name}`
+const filled = (as: Schema): Schema => ({ filled: { $dynamicAnchor: 'T', ...as } })
+const LIST = {
+  $id: address('list'),
+  type: 'array',
+  items: { $dynamicRef: '#T' },
+  $defs: { any: { $dynamicAnchor: 'T' } },
+}
+const HOLDER = { $id: address('holder'), type: 'object', properties: { l: { $ref: 'list' } }, required: ['l'] }
+const OTHER = { $id: address('other'), $ref: 'list', $defs: filled({ type: 'boolean' }) }
+
+/** A template that is filled in, in many ways. */
+const FORMS: Readonly<Record<string, (as: Schema) => Schemas>> = {
+  'by its address': (as) => ({ list: LIST, S: { $id: address('s'), $ref: address('list'), $defs: filled(as) } }),
+  'by a part of its address': (as) => ({ list: LIST, S: { $id: address('s'), $ref: 'list', $defs: filled(as) } }),
+  'with addresses that are no more than names': (as) => ({
+    list: { ...LIST, $id: 'list' },
+    S: { $id: 's', $ref: 'list', $defs: filled(as) },
+  }),
+  'in allOf': (as) => ({ list: LIST, S: { $id: address('s'), allOf: [{ $ref: 'list' }], $defs: filled(as) } }),
+  'in a property': (as) => ({
+    list: LIST,
+    S: { $id: address('s'), type: 'object', properties: { l: { $ref: 'list' } }, required: ['l'], $defs: filled(as) },
+  }),
+  'behind another resource': (as) => ({
+    list: LIST,
+    holder: HOLDER,
+    S: { $id: address('s'), $ref: 'holder', $defs: filled(as) },
+  }),
+  'behind one that fills it in otherwise': (as) => ({
+    list: LIST,
+    other: OTHER,
+    S: { $id: address('s'), $ref: 'other', $defs: filled(as) },
+  }),
+  'beside another use': (as) => ({
+    list: LIST,
+    other: OTHER,
+    S: {
+      $id: address('s'),
+      type: 'object',
+      properties: { l: { $ref: 'list' }, o: { $ref: 'other' } },
+      required: ['l'],
+      $defs: filled(as),
+    },
+  }),
+  'within the template': (as) => ({
+    list: LIST,
+    S: { $id: address('s'), allOf: [{ ...LIST, $id: address('inner') }], $defs: filled(as) },
+  }),
+  'by a dynamic reference with an address': (as) => ({
+    any: { $id: address('any'), $defs: { any: { $dynamicAnchor: 'T' } } },
+    S: { $id: address('s'), type: 'array', items: { $dynamicRef: 'any#T' }, $defs: filled(as) },
+  }),
+}
+
+interface Surface {
+  readonly type: ArtifactType
+  readonly write: (schemas: Schemas) => unknown
+  /** Whether those who lose are callers, readers or both. */
+  readonly minds: 'narrowed' | 'widened' | 'both'
+}
+
+const api = (schemas: Schemas, place: 'request' | 'response'): unknown => {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/S' } } }
+  const answer = { description: 'd', ...(place === 'response' && { content }) }
+  const body = place === 'request' ? { requestBody: { required: true, content } } : {}
+  const paths = { '/x': { post: { ...body, responses: { 200: answer } } } }
+  return { openapi: '3.1.0', info: { title: 't', version: '1' }, paths, components: { schemas } }
+}
+
+const SURFACES: Readonly<Record<string, Surface>> = {
+  'a request body': { type: 'openapi', write: (schemas) => api(schemas, 'request'), minds: 'narrowed' },
+  'a response body': { type: 'openapi', write: (schemas) => api(schemas, 'response'), minds: 'widened' },
+  'a schema document': { type: 'json_schema', write: ($defs) => ({ $ref: '#/$defs/S', $defs }), minds: 'both' },
+  'a schema document with an address': {
+    type: 'json_schema',
+    write: ($defs) => ({ $id: address('whole'), $ref: '#/$defs/S', $defs }),
+    minds: 'both',
+  },
+  'arguments of a tool': {
+    type: 'mcp_manifest',
+    write: ($defs) => ({
+      tools: [{ name: 't', inputSchema: { type: 'object', properties: { p: { $ref: '#/$defs/S' } }, $defs } }],
+    }),
+    minds: 'narrowed',
+  },
+}
+
+for (const [name, { type, write, minds }] of Object.entries(SURFACES)) {
+  suite(`${name}: a template that is filled in`, () => {
+    for (const [form, schemas] of Object.entries(FORMS)) {
+      const [text, whole, either] = [TEXT, WHOLE, EITHER].map((as) => write(schemas(as)))
+
+      test(`${form}: other values break`, () => {
+        assert.equal(worstOf(type, text, whole), 'breaking')
+        assert.equal(worstOf(type, whole, text), 'breaking')
+      })
+
+      test(`${form}: fewer and more values break those who lose`, () => {
+        const [narrowed, widened] = [worstOf(type, either, text), worstOf(type, text, either)]
+        if (minds !== 'widened') assert.equal(narrowed, 'breaking')
+        if (minds !== 'narrowed') assert.notEqual(widened, 'info')
+        if (minds === 'narrowed') assert.equal(widened, 'info')
+        if (minds === 'widened') assert.equal(narrowed, 'info')
+      })
+
+      test(`${form}: what stays has no finding`, () => {
+        assert.deepEqual(alarmsOf(type, text, text), [])
+      })
+    }
+
+    test('what another use fills in says nothing of the template by itself', () => {
+      const [before, after] = [TEXT, WHOLE].map((as) =>
+        write({ S: LIST, unused: { $id: address('unused'), $ref: 'list', $defs: filled(as) } }),
+      )
+      const found = alarmsOf(type, before, after)
+      // A definition of a published schema has users of its own.
+      if (type !== 'json_schema') assert.deepEqual(found, [])
+    })
+  })
+}
+
+test('more scopes than are looked at are a part that was not looked at', () => {
+  const names = Array.from({ length: 250 }, (_, index) => `n${index}`)
+  const schemas = (as: Schema): Schemas => ({
+    list: LIST,
+    ...Object.fromEntries(names.map((name) => [name, { $id: address(name), $ref: 'list', $defs: filled(as) }])),
+    S: { anyOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) },
+  })
+  const before = JSON.stringify(api(schemas(TEXT), 'request'))
+  const after = JSON.stringify(api(schemas(WHOLE), 'request'))
+  const compared = compare({ id: 'x', type: 'openapi', before, after }, {}, sha256Hex)
+  assert.ok(compared.ok && compared.value.unresolved.some(({ side }) => side === 'head'))
+})
