@@ -25,6 +25,12 @@ export interface Evaluation {
   readonly spend: () => boolean
   /** What was found of an object or a list, by the schema's number. */
   readonly known: WeakMap<object, Map<number, boolean>>
+  /** What is assumed where it is not known whether a value has a format or matches a pattern. Absent: nothing. */
+  readonly assumed?: (condition: string) => boolean
+}
+
+function orAssumed(verdict: Truth, { assumed }: Evaluation, ...condition: readonly unknown[]): Truth {
+  return verdict === null && assumed !== undefined ? assumed(JSON.stringify(condition)) : verdict
 }
 
 /** The conjunction of verdicts, evaluated until one is false. */
@@ -116,7 +122,7 @@ function isOne(verdicts: readonly Truth[]): Truth {
 }
 
 function holdsOfType(constraint: Constraint, value: unknown, by: Evaluation, depth: number): Truth {
-  if (typeof value === 'number') return holdsOfNumber(constraint, value)
+  if (typeof value === 'number') return holdsOfNumber(constraint, value, by)
   if (typeof value === 'string') return holdsOfText(constraint, value, by, depth)
   if (Array.isArray(value)) return holdsOfArray(constraint, value, by, depth)
   return isRecord(value) ? holdsOfObject(constraint, value, by, depth) : true
@@ -134,17 +140,20 @@ export function isMultiple(value: number, of: number): boolean {
   return Number.isInteger(quotient) || Math.abs(quotient - Math.round(quotient)) < 1e-9
 }
 
-function holdsOfNumber(constraint: Constraint, value: number): Truth {
+function holdsOfNumber(constraint: Constraint, value: number, by: Evaluation): Truth {
   if (constraint.kind === 'bound') return isInBound(constraint, value)
   if (constraint.kind === 'multiple') return isMultiple(value, constraint.of)
-  return constraint.kind === 'format' ? isOfFormat(constraint.name, value) : null
+  if (constraint.kind !== 'format') return null
+  return orAssumed(isOfFormat(constraint.name, value), by, 'format', constraint.name, value)
 }
 
 function holdsOfText(constraint: Constraint, value: string, by: Evaluation, depth: number): Truth {
   if (constraint.kind === 'read') return holds(constraint.constraint, readTextAs(value, constraint.typed), by, depth)
   if (constraint.kind === 'bound') return isInBound(constraint, countCharacters(value))
-  if (constraint.kind === 'format') return isOfFormat(constraint.name, value)
-  return constraint.kind === 'pattern' ? isMatch(constraint.source, value) : null
+  if (constraint.kind === 'format')
+    return orAssumed(isOfFormat(constraint.name, value), by, 'format', constraint.name, value)
+  if (constraint.kind !== 'pattern') return null
+  return orAssumed(isMatch(constraint.source, value), by, 'pattern', constraint.source, value)
 }
 
 /** Lengths count characters (RFC 8259 §1), not their halves in UTF-16. */

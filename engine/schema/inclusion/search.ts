@@ -59,6 +59,9 @@ const CHECK = 1 / 16
 /** Of more ways than these in all choices it costs more to try each than to follow one choice after another. */
 const MAX_NARROWED = 16
 
+/** More combinations of what a listed value may have are not tried. */
+const MAX_ASSUMED = 16
+
 const LISTED_VALUE = 'a listed value'
 
 /** Why a value could not be checked: the condition that was not looked into, if one is known. */
@@ -214,15 +217,36 @@ export class Search {
     for (const value of values) {
       const verdict = this.#areMet(literals, value)
       if (verdict === true) return { kind: 'sat', value }
-      if (verdict === null) isKnown = false
+      if (verdict === null && !this.#isMissedInAnyCase(literals, value)) isKnown = false
     }
     return isKnown ? UNSAT : openFor(LISTED_VALUE)
   }
 
-  #areMet(literals: readonly Literal[], value: unknown): Truth {
+  /** Whether a value does not do, whether or not it has the formats and matches the patterns of which that is not known. */
+  #isMissedInAnyCase(literals: readonly Literal[], value: unknown): boolean {
+    const assumptions = new Map<string, boolean>()
+    const assumed = (condition: string): boolean => {
+      const known = assumptions.get(condition) ?? true
+      assumptions.set(condition, known)
+      return known
+    }
+    for (let tried = 0; tried < MAX_ASSUMED; tried += 1) {
+      if (this.#areMet(literals, value, { ...this.evaluation, known: new WeakMap(), assumed }) !== false) return false
+      // The last one that was assumed to hold is assumed not to, and those after it are asked again.
+      const last = [...assumptions].findLastIndex(([, isAssumed]) => isAssumed)
+      if (last === -1) return true
+      const kept = [...assumptions].slice(0, last + 1)
+      assumptions.clear()
+      for (const [index, [condition, isAssumed]] of kept.entries())
+        assumptions.set(condition, index < last && isAssumed)
+    }
+    return false
+  }
+
+  #areMet(literals: readonly Literal[], value: unknown, by = this.evaluation): Truth {
     let result: Truth = true
     for (const { node, isMet } of literals) {
-      const verdict = admitsValue(node, value, this.evaluation)
+      const verdict = admitsValue(node, value, by)
       if (verdict === null) result = null
       else if (verdict !== isMet) return false
     }

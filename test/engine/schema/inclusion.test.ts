@@ -56,6 +56,18 @@ const tree = (leaf: Schema): Schema => ({
 
 /** Both admit the same values. */
 const EQUAL: Readonly<Record<string, readonly [Schema, Schema]>> = {
+  'a listed value that may have a format': [
+    { anyOf: [{ not: { enum: ['b'] } }, { anyOf: [{ type: 'string', format: 'iri' }, { enum: [null] }] }] },
+    { anyOf: [{ not: { enum: ['b'] } }, { type: ['string', 'null'], format: 'iri' }] },
+  ],
+  'a listed value that has a format or not': [
+    { enum: ['b'], anyOf: [{ format: 'custom' }, { not: { format: 'custom' } }] },
+    { enum: ['b'] },
+  ],
+  'listed values that may match a pattern': [
+    { enum: ['b', 'ab'], anyOf: [pattern('^a(?=b).*$'), { const: 'b' }] },
+    { enum: ['ab', 'b'], oneOf: [{ const: 'b' }, { ...pattern('^a(?=b).*$'), not: { const: 'b' } }] },
+  ],
   'alternatives in parts, kept apart by a member beside one that is not known': [
     {
       oneOf: [
