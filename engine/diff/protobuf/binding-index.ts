@@ -8,17 +8,19 @@ interface BindingNode<Item> {
 }
 
 export class BindingIndex<Item extends { readonly binding: Binding }> {
-  /** By method and verb. */
-  readonly #roots = new Map<string, BindingNode<Item>>()
+  /** By verb and method. */
+  readonly #roots = new Map<string, Map<string, BindingNode<Item>>>()
 
   constructor(items: Iterable<Item> = []) {
     for (const item of items) this.add(item)
   }
 
   add(item: Item): void {
-    const key = keyOf(item.binding)
-    let node = this.#roots.get(key) ?? newNode<Item>()
-    this.#roots.set(key, node)
+    const { method, template } = item.binding
+    const ofVerb = this.#roots.get(template.verb) ?? new Map<string, BindingNode<Item>>()
+    this.#roots.set(template.verb, ofVerb)
+    let node = ofVerb.get(method) ?? newNode<Item>()
+    ofVerb.set(method, node)
     for (const segment of pathOf(item.binding)) {
       const next = node.below.get(segment) ?? newNode<Item>()
       node.below.set(segment, next)
@@ -37,10 +39,17 @@ export class BindingIndex<Item extends { readonly binding: Binding }> {
     return this.#related(binding, 'some path')
   }
 
+  /** Of the bindings that take the method. */
+  #rootsFor({ method, template }: Binding, shared: CommonPaths): readonly BindingNode<Item>[] {
+    const ofVerb = this.#roots.get(template.verb)
+    if (ofVerb === undefined) return []
+    if (method === ANY_METHOD && shared === 'some path') return [...ofVerb.values()]
+    return [...new Set([method, ANY_METHOD])].flatMap((name) => ofVerb.get(name) ?? [])
+  }
+
   *#related(binding: Binding, shared: CommonPaths): Iterable<Item> {
     const segments = pathOf(binding)
-    const root = this.#roots.get(keyOf(binding))
-    const open = root === undefined ? [] : [{ node: root, index: 0 }]
+    const open = this.#rootsFor(binding, shared).map((node) => ({ node, index: 0 }))
     for (let place = open.pop(); place !== undefined; place = open.pop()) {
       const { node, index } = place
       // `**` stands for all remaining segments, also for none.
@@ -53,6 +62,9 @@ export class BindingIndex<Item extends { readonly binding: Binding }> {
     }
   }
 }
+
+/** A binding of the custom kind `*` leaves the method open (google/api/http.proto, `HttpRule.custom`). */
+const ANY_METHOD = '*'
 
 /** What two templates must have in common. */
 type CommonPaths = 'every path' | 'some path'
@@ -71,10 +83,6 @@ function nextNodes<Item>(
 
 function newNode<Item>(): BindingNode<Item> {
   return { below: new Map(), ends: [] }
-}
-
-function keyOf({ method, template }: Binding): string {
-  return `${method}:${template.verb}`
 }
 
 /** The segments to the first `**`, which takes all behind it. */

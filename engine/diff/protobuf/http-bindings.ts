@@ -16,11 +16,13 @@ export function compareHttpBindings(base: ProtoMethod, head: ProtoMethod, operat
   const [before, after] = [bindingsOf(base.options), bindingsOf(head.options)]
   const place = { side: 'head', location: head.at, name: head.name, reaches: [operation] } as const
   const hasField = fieldCheck(head, walk.head)
-  const lost = notAcceptedBy(indexOf(after), before, hasField)
+  const inHead = indexOf(after)
+  const lost = notAcceptedBy(inHead, before, hasField)
   const gained = notAcceptedBy(indexOf(before), after, hasField)
   for (const [index, binding] of lost.entries()) {
     const subject = `${head.fullName} ${OPTION} ${binding.text}`
-    const values = { before: binding.text, after: gained[index]?.text ?? 'none' }
+    const [left] = inHead.overlapping(binding)
+    const values = { before: binding.text, after: (gained[index] ?? left?.binding)?.text ?? 'none' }
     walk.add({ ...place, rule: 'proto-rpc-http-changed', subject, ...values })
   }
   for (const { text } of gained.slice(lost.length)) {

@@ -34,6 +34,27 @@ const CASES: readonly Case[] = [
     rule('custom { kind: "TRACE" path: "/v1" }'),
     CHANGED,
   ],
+  ['every method in place of one', rule('get: "/v1/notes"'), rule('custom { kind: "*" path: "/v1/notes" }'), ADDED],
+  [
+    'one method in place of every one',
+    rule('custom { kind: "*" path: "/v1/notes" }'),
+    rule('get: "/v1/notes"'),
+    CHANGED,
+  ],
+  ['every method goes', rule('custom { kind: "*" path: "/v1/notes" }'), '', CHANGED],
+  [
+    'every method with a wider path',
+    rule('custom { kind: "HEAD" path: "/v1/{id=*}" }'),
+    rule('custom { kind: "*" path: "/v1/{id=**}" }'),
+    ADDED,
+  ],
+  [
+    'every method with another body',
+    rule('post: "/v1/notes"'),
+    rule('custom { kind: "*" path: "/v1/notes" } body: "*"'),
+    CHANGED,
+  ],
+  ['every method on another path', rule('get: "/v1/notes"'), rule('custom { kind: "*" path: "/v2/notes" }'), CHANGED],
   ['a body', rule('post: "/v1/notes"'), rule(POST), CHANGED],
   ['another body', rule(POST), rule('post: "/v1/notes" body: "note"'), CHANGED],
   ['another response body', rule(GET), rule(`${GET} response_body: "text"`), CHANGED],
@@ -130,6 +151,14 @@ suite('bindings of other rpcs', () => {
     ['another verb after the colon', two(one, ''), two(one, 'get: "/v1/own:archive"'), false],
     ['a longer path', two(one, ''), two(one, 'get: "/v1/own/{id}"'), false],
     ['a path of another literal', two(own, ''), two(own, 'get: "/v1/other"'), false],
+    ['every method', two(own, ''), two(own, 'custom { kind: "*" path: "/v1/own" }'), true],
+    [
+      'a method of a binding of every method',
+      two('custom { kind: "*" path: "/v1/notes" }', ''),
+      two('custom { kind: "*" path: "/v1/notes" }', 'get: "/v1/notes"'),
+      true,
+    ],
+    ['every method on another path', two(own, ''), two(own, 'custom { kind: "*" path: "/v1/other" }'), false],
   ] as const) {
     test(what, () => {
       const found = comparedProtobuf(before, after).groups.map(({ level, rule: id }) => `${level} ${id}`)
