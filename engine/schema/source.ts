@@ -17,6 +17,8 @@ export interface SchemaSource {
   readonly isBefore32?: boolean
   /** Whether a property that is left out gets its default before values are validated, as in Kubernetes. Absent: it does not. */
   readonly fillsDefaults?: boolean
+  /** Whether members that an object does not name are dropped unless it allows them, as in Kubernetes. Absent: they are kept. */
+  readonly prunes?: boolean
   /**
    * Whether `unevaluatedItems` passes over the items that `contains` matches: in 2020-12 (core §11.2), not in 2019-09 (core
    * §9.3.1.3). Null: other drafts are stated. Absent: it does.

@@ -35,6 +35,8 @@ export interface Crd {
   readonly name: string
   readonly spec: Located
   readonly located: Located
+  /** Whether it is written in v1beta1. */
+  readonly isBeta: boolean
   readonly versions: ReadonlyMap<string, CrdVersion>
 }
 
@@ -46,7 +48,8 @@ export interface CrdBundle {
 }
 
 const KIND = 'CustomResourceDefinition'
-const API_VERSIONS: ReadonlySet<unknown> = new Set(['apiextensions.k8s.io/v1', 'apiextensions.k8s.io/v1beta1'])
+const BETA = 'apiextensions.k8s.io/v1beta1'
+const API_VERSIONS: ReadonlySet<unknown> = new Set(['apiextensions.k8s.io/v1', BETA])
 
 function isCrd(root: unknown): boolean {
   if (!isRecord(root)) return false
@@ -108,11 +111,14 @@ function readCrd(object: Located, locate: Locate): Result<Crd> {
   if (typeof name?.value !== 'string') return crdFault(locate, metadata ?? object, 'it has no metadata.name')
   const spec = memberOf(object, 'spec')
   if (spec === null || !isRecord(spec.value)) return crdFault(locate, object, 'it has no spec')
-  const versions = readVersions(spec, locate)
-  return versions.ok ? ok({ name: name.value, spec, located: object, versions: versions.value }) : versions
+  const isBeta = value['apiVersion'] === BETA
+  const versions = readVersions(spec, isBeta, locate)
+  return versions.ok ? ok({ name: name.value, spec, located: object, isBeta, versions: versions.value }) : versions
 }
 
-function readVersions(spec: Located, locate: Locate): Result<ReadonlyMap<string, CrdVersion>> {
+function readVersions(spec: Located, isBeta: boolean, locate: Locate): Result<ReadonlyMap<string, CrdVersion>> {
+  // v1beta1 may state once for all versions what v1 reads in each version only.
+  const shared = isBeta ? spec : null
   const versions = new Map<string, CrdVersion>()
   const list = memberOf(spec, 'versions')
   if (list !== null && !Array.isArray(list.value)) return crdFault(locate, list, 'spec.versions is not a list')
@@ -124,21 +130,22 @@ function readVersions(spec: Located, locate: Locate): Result<ReadonlyMap<string,
       const place = firstAt(locate(pointerOf(first.located.at)), pointerOf(first.located.at))
       return crdFault(locate, item, `the version ${name} is there twice${place}`)
     }
-    versions.set(name, crdVersion(name, item, spec, item.value))
+    versions.set(name, crdVersion(name, item, shared, item.value))
   }
-  // v1beta1 can name a single version outside the list.
-  const single = memberOf(spec, 'version')
+  // It can name a single version outside the list.
+  const single = shared && memberOf(shared, 'version')
   if (versions.size === 0 && typeof single?.value === 'string') {
     const value = { name: single.value, served: true, storage: true }
-    versions.set(single.value, crdVersion(single.value, { ...single, value }, spec, value))
+    versions.set(single.value, crdVersion(single.value, { ...single, value }, shared, value))
   }
   return versions.size === 0 ? crdFault(locate, spec, 'it names no version') : ok(versions)
 }
 
-/** v1beta1 states once for all versions what v1 states for each. */
-function crdVersion(name: string, item: Located, spec: Located, value: JsonRecord): CrdVersion {
-  const part = (member: string): Located | null => memberOf(item, member) ?? memberOf(spec, member)
-  const holder = memberOf(item, 'schema') ?? memberOf(spec, 'validation')
+/** @param shared holds what is stated once for all versions; null: nothing is */
+function crdVersion(name: string, item: Located, shared: Located | null, value: JsonRecord): CrdVersion {
+  const sharedMember = (member: string): Located | null => shared && memberOf(shared, member)
+  const part = (member: string): Located | null => memberOf(item, member) ?? sharedMember(member)
+  const holder = memberOf(item, 'schema') ?? sharedMember('validation')
   return {
     name,
     located: item,

@@ -65,7 +65,8 @@ function plainCrdSchema(schema: unknown, other: unknown): unknown {
 function plainParts(schema: JsonRecord, other: JsonRecord): JsonRecord {
   const members = Object.entries(schema)
     .map(([name, value]): [string, unknown] => [name, plainCrdMember(name, value, other[name])])
-    .filter(([name, value]) => name !== 'format' || value !== null)
+    // An unknown format counts for nobody. The API server reads a default of null as none.
+    .filter(([name, value]) => (name !== 'format' && name !== 'default') || value !== null)
   // Defaults that are written alike differ by those of their members only, which are compared there.
   if (isRecord(schema['default']) && !isEqual(schema['default'], other['default']))
     members.push(['default', withDefaults(schema['default'], schema)])

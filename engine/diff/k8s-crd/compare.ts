@@ -33,6 +33,9 @@ import { compareResource, compareVersionParts, conversionOf, storedIn, type AddC
 
 type CrdWalk = ContractWalk<CrdRuleId>
 
+/** Whether objects of one version keep what they hold when they are read as the other one. */
+type LosslessTest = (one: CrdVersion, other: CrdVersion) => boolean
+
 const NOTHING: CrdBundle = { crds: new Map(), apiVersion: null, locate: () => null }
 
 /** Compares the definitions of both sides. An empty side contains none. */
@@ -50,7 +53,7 @@ export function compareCrds(
   const locate = { base: base.locate, head: head.locate }
   const report = new Report({ ...judgeById<CrdRuleId>(CRD_RULES), levels: options.levels, sha256, locate })
   const walk = contractWalk(report, lifecycle.value)
-  const isLossless = (one: CrdVersion, other: CrdVersion): boolean => {
+  const isLossless: LosslessTest = (one, other) => {
     const own = new Report({ ...judgeById<CrdRuleId>(CRD_RULES), sha256, locate })
     compareVersionSchemas(one, other, { name: '', where: '' }, contractWalk(own, lifecycle.value))
     return own.finish().every(({ level }) => level === 'info')
@@ -58,7 +61,7 @@ export function compareCrds(
   let examined = 0
   for (const name of [...new Set([...base.crds.keys(), ...head.crds.keys()])].sort(byCodeUnit)) {
     const [before, after] = [base.crds.get(name), head.crds.get(name)]
-    examined += compareCrd(name, before, after, walk)
+    examined += compareCrd(name, before, after, isLossless, walk)
     if (before !== undefined && after !== undefined)
       reportUnconverted(before, after, isLossless, reportWithin(walk, name))
   }
@@ -93,7 +96,13 @@ function countVersions({ crds }: CrdBundle): number {
   return [...crds.values()].reduce((sum, { versions }) => sum + versions.size, 0)
 }
 
-function compareCrd(name: string, base: Crd | undefined, head: Crd | undefined, walk: CrdWalk): number {
+function compareCrd(
+  name: string,
+  base: Crd | undefined,
+  head: Crd | undefined,
+  isLossless: LosslessTest,
+  walk: CrdWalk,
+): number {
   if (base === undefined || head === undefined) {
     const there = head ?? base
     if (there === undefined) return 0
@@ -107,9 +116,18 @@ function compareCrd(name: string, base: Crd | undefined, head: Crd | undefined, 
   let examined = 0
   for (const [version, after] of [...head.versions].sort(([a], [b]) => byCodeUnit(a, b))) {
     const before = base.versions.get(version)
-    if (before !== undefined) examined += compareVersion(name, before, after, walk)
+    if (before === undefined) continue
+    if (before.isServed || before.isStored) examined += compareVersion(name, before, after, walk)
+    else compareUnused(before, after, isLossless, reportWithin(walk, name))
   }
   return examined + compareStorage(name, base, head, walk)
+}
+
+/** Nobody calls a version that is neither served nor stored, but objects that were stored in it are read by its schema. */
+function compareUnused(before: CrdVersion, after: CrdVersion, isLossless: LosslessTest, add: AddCrdChange): void {
+  if (isLossless(before, after)) return
+  const { name, located } = after
+  add({ rule: 'crd-unused-version-changed', subject: name, name, side: 'head', located })
 }
 
 /**
@@ -127,12 +145,7 @@ function compareStorage(name: string, base: Crd, head: Crd, walk: CrdWalk): numb
  * Versions that are served from now on, whose objects are stored in another one that does not hold the same. Without a
  * webhook whoever writes in one version drops what the other one has beside it.
  */
-function reportUnconverted(
-  base: Crd,
-  head: Crd,
-  isLossless: (one: CrdVersion, other: CrdVersion) => boolean,
-  add: AddCrdChange,
-): void {
+function reportUnconverted(base: Crd, head: Crd, isLossless: LosslessTest, add: AddCrdChange): void {
   const stored = storedIn(head)
   if (stored === null || conversionOf(head) !== 'None') return
   for (const version of head.versions.values()) {
@@ -198,7 +211,7 @@ function compareVersionSchemas(before: CrdVersion, after: CrdVersion, owner: Sch
 }
 
 /** Structural schemas contain no references. */
-const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', fillsDefaults: true, resolve: () => null }
+const NO_REFERENCES: SchemaSource = { dialect: 'openapi-3.0', fillsDefaults: true, prunes: true, resolve: () => null }
 
 function compareSchemas(before: Located, after: Located, { name, where }: SchemaOwner, walk: CrdWalk): number {
   const comparison = new SchemaComparison({ before: NO_REFERENCES, after: NO_REFERENCES })

@@ -103,6 +103,15 @@ function compareAdditionalProperties({ before, base, head, steps }: ExtensionPar
   add({ rule: 'crd-unknown-fields-pruned', steps, located, side: 'base', before: true, after: false })
 }
 
+/** A map whose values may be anything keeps all members, too. */
+function isOpenMap({ additionalProperties }: JsonRecord): boolean {
+  return (
+    isRecord(additionalProperties) &&
+    additionalProperties[PRESERVE] === true &&
+    additionalProperties['type'] === undefined
+  )
+}
+
 const FLAGS: readonly { readonly member: string; readonly became: CrdRuleId; readonly ceased: CrdRuleId }[] = [
   {
     member: PRESERVE,
@@ -121,7 +130,7 @@ function compareFlags(part: ExtensionPart, add: AddExtensionChange): void {
   compareAdditionalProperties(part, add)
   for (const { member, became, ceased } of FLAGS) {
     const flags = { before: base[member] === true, after: head[member] === true }
-    if (flags.before === flags.after) continue
+    if (flags.before === flags.after || (member === PRESERVE && isOpenMap(head))) continue
     const side = flags.after || memberOf(after, member) !== null ? 'head' : 'base'
     const owner = side === 'head' ? after : before
     const located = memberOf(owner, member) ?? owner
@@ -158,30 +167,31 @@ function listMapKeys(schema: JsonRecord): readonly string[] {
 
 const VALIDATIONS = 'x-kubernetes-validations'
 
-/** Rules are matched by expression, however it is laid out. Their messages may change. */
+/** Rules are matched by the conditions of their expressions, however these are written. Their messages may change. */
 function compareRules({ steps, ...part }: ExtensionPart, add: AddExtensionChange): void {
   const [base, head] = [validationRules(part.before), validationRules(part.after)]
   for (const [key, { expression, located }] of base) {
     if (!head.has(key)) add({ rule: 'crd-validation-rule-removed', steps, located, side: 'base', before: expression })
   }
   for (const [key, { expression, located }] of head) {
-    const known = base.get(key)?.located
+    const known = base.get(key)
     const place = { steps, located, side: 'head' } as const
     if (known === undefined) add({ ...place, rule: 'crd-validation-rule-added', after: expression })
-    else if (runsOnCreation(known) !== runsOnCreation(located)) {
+    else if (runsOnCreation(known.located) !== runsOnCreation(located)) {
       const rule = runsOnCreation(located) ? 'crd-validation-rule-added' : 'crd-validation-rule-removed'
       const text = `${expression} (on creation)`
       add({ ...place, rule, before: text, after: text })
-    } else if (!isEqual(ruleMessage(known), ruleMessage(located))) {
-      const [before, after] = [known.value, located.value]
-      add({ rule: 'crd-validation-rule-reworded', steps, located, side: 'head', name: expression, before, after })
+    } else if (!isEqual(ruleMessage(known.located), ruleMessage(located))) {
+      const [before, after] = [known.located.value, located.value]
+      add({ ...place, rule: 'crd-validation-rule-reworded', name: expression, before, after })
     }
   }
 }
 
 /** A rule on `oldSelf` is skipped when an object is created, unless it allows `oldSelf` to be absent. */
 function runsOnCreation({ value }: Located): boolean {
-  return isRecord(value) && value['optionalOldSelf'] === true
+  if (!isRecord(value)) return false
+  return value['optionalOldSelf'] === true || !tokensOf(String(value['rule'])).includes('oldSelf')
 }
 
 /** The members of a rule beside its expression, with the defaults of ValidationRule (apiextensions.k8s.io/v1). */
@@ -191,19 +201,46 @@ function ruleMessage({ value }: Located): unknown {
 
 /** Texts of the Common Expression Language, comments, spaces, and anything else. */
 const TOKENS =
-  /[rR](?:"""[^]*?"""|'''[^]*?'''|"[^"]*"|'[^']*')|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|(\s+|\/\/[^\n]*)|\w+|[^]/g
+  /[rR](?:"""[^]*?"""|'''[^]*?'''|"[^"]*"|'[^']*')|"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*'|(\s+|\/\/[^\n]*)|&&|\|\||\w+|[^]/g
 
-/** The expression with spaces only where they part two words. */
-function withoutLayout(expression: string): string {
-  let text = ''
-  let isParted = false
-  for (const [token, layout] of expression.matchAll(TOKENS)) {
-    if (layout === undefined) {
-      text += isParted && /\w$/.test(text) && /^\w/.test(token) ? ` ${token}` : token
-      isParted = false
-    } else isParted = true
-  }
-  return text
+/** The tokens of an expression, without spaces and comments. Simple texts are in one kind of quotes. */
+function tokensOf(expression: string): readonly string[] {
+  return [...expression.matchAll(TOKENS)].flatMap(([token, layout]) =>
+    layout === undefined ? [token.replace(/^'([^'"\\]*)'$/, '"$1"')] : [],
+  )
+}
+
+const OPENING: ReadonlySet<string> = new Set(['(', '[', '{'])
+const CLOSING: ReadonlySet<string> = new Set([')', ']', '}'])
+
+/** How many brackets are open before each token. */
+function depthsOf(tokens: readonly string[]): readonly number[] {
+  let depth = 0
+  return tokens.map((token) => {
+    if (CLOSING.has(token)) depth -= 1
+    const before = depth
+    if (OPENING.has(token)) depth += 1
+    return before
+  })
+}
+
+/** Below this number of brackets a condition is compared as it is written. */
+const DEEPEST_CONDITION = 64
+
+/** Conditions that an expression joins by `&&`, which binds closer than `||` and `?`. Brackets around a whole are left out. */
+function conditionsOf(tokens: readonly string[], nesting = 0): readonly (readonly string[])[] {
+  if (nesting > DEEPEST_CONDITION) return [tokens]
+  const depths = depthsOf(tokens)
+  const last = tokens.length - 1
+  const isBracketed =
+    tokens[0] === '(' && tokens[last] === ')' && depths.every((depth, at) => depth > 0 || at === 0 || at === last)
+  if (isBracketed) return conditionsOf(tokens.slice(1, -1), nesting + 1)
+  const outer = tokens.map((token, index) => (depths[index] === 0 ? token : null))
+  const ends = outer.flatMap((token, index) => (token === '&&' ? [index] : []))
+  if (ends.length === 0 || outer.includes('||') || outer.includes('?')) return [tokens]
+  return [...ends, tokens.length].flatMap((end, index) =>
+    conditionsOf(tokens.slice((ends[index - 1] ?? -1) + 1, end), nesting + 1),
+  )
 }
 
 interface ValidationRule {
@@ -212,7 +249,7 @@ interface ValidationRule {
   readonly located: Located
 }
 
-/** Those of a schema, and those that its combinators add (Kubernetes 1.31), by where they are and by expression. */
+/** Those of a schema, and those that its combinators add (Kubernetes 1.31), by where they are and by condition. */
 function validationRules(schema: Located): ReadonlyMap<string, ValidationRule> {
   const rules = new CountedRules()
   addRules(schema, '', rules)
@@ -226,6 +263,9 @@ class CountedRules {
 
   /** @param isCounted whether a rule that is there already is another one */
   add(key: string, rule: ValidationRule, isCounted: boolean): void {
+    const known = this.byKey.get(key)
+    // Of two rules with one condition, the one that always runs decides.
+    if (!isCounted && known !== undefined && runsOnCreation(known.located)) return
     const count = this.#counts.get(key) ?? 0
     this.#counts.set(key, count + 1)
     this.byKey.set(isCounted && count > 0 ? `${key} again ${count}` : key, rule)
@@ -236,8 +276,8 @@ function addRules(schema: Located, path: string, rules: CountedRules): void {
   for (const located of locatedItems(memberOf(schema, VALIDATIONS))) {
     const expression = isRecord(located.value) ? located.value['rule'] : undefined
     if (typeof expression !== 'string') continue
-    const key = `${path} ${withoutLayout(expression)}`
-    rules.add(key, { expression, located }, path !== '')
+    for (const condition of conditionsOf(tokensOf(expression)))
+      rules.add(`${path} ${condition.join(' ')}`, { expression, located }, path !== '')
   }
   for (const keyword of ['allOf', 'anyOf', 'oneOf', 'not']) {
     const held = memberOf(schema, keyword)

@@ -7,15 +7,7 @@ import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { Crd, CrdVersion } from '../../contracts/k8s-crd/contract.ts'
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { isEqual } from '../../schema/equality.ts'
-import {
-  isRecord,
-  locatedItems,
-  memberOf,
-  recordOf,
-  textAt,
-  type JsonRecord,
-  type Located,
-} from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, recordOf, type JsonRecord, type Located } from '../../schema/located.ts'
 import type { ContractChange } from '../contract-walk.ts'
 
 /** Reports a change of the resource. The resource name comes before the subject. */
@@ -58,9 +50,9 @@ function comparePreservedFields(base: Crd, head: Crd, add: AddCrdChange): void {
 }
 
 /** True by default in v1beta1, false in v1. */
-function keepsUnknownFields({ spec, located }: Crd): boolean {
+function keepsUnknownFields({ spec, isBeta }: Crd): boolean {
   const stated = memberOf(spec, PRESERVED)?.value ?? null
-  return stated === null ? textAt(located.value, 'apiVersion') === 'apiextensions.k8s.io/v1beta1' : stated === true
+  return stated === null ? isBeta : stated === true
 }
 
 /** The names that the API server fills in when they are absent. */
@@ -111,23 +103,26 @@ function textItems(owner: Located, member: string): ReadonlyMap<string, Located>
   return new Map(items.flatMap((item) => (typeof item.value === 'string' ? [[item.value, item] as const] : [])))
 }
 
-function compareConversion({ spec: base }: Crd, { spec: head }: Crd, add: AddCrdChange): void {
-  const [baseConversion, headConversion] = [memberOf(base, 'conversion'), memberOf(head, 'conversion')]
+function compareConversion(base: Crd, head: Crd, add: AddCrdChange): void {
+  const [baseConversion, headConversion] = [memberOf(base.spec, 'conversion'), memberOf(head.spec, 'conversion')]
   const [before, after] = [strategyOf(baseConversion), strategyOf(headConversion)]
-  const place = { ...changedSide(baseConversion ?? base, headConversion), subject: 'conversion' }
+  const place = { ...changedSide(baseConversion ?? base.spec, headConversion), subject: 'conversion' }
   if (before !== after) add({ ...place, rule: 'crd-conversion-changed', before, after })
-  else if (after === 'Webhook') compareWebhooks(baseConversion, headConversion, place, add)
+  else if (after === 'Webhook') compareWebhooks(base, head, place, add)
 }
 
 function compareWebhooks(
-  before: Located | null,
-  after: Located | null,
+  before: Crd,
+  after: Crd,
   place: Omit<Parameters<AddCrdChange>[0], 'rule'>,
   add: AddCrdChange,
 ): void {
-  const [base, head] = [withWebhookDefaults(before), withWebhookDefaults(after)]
+  const [base, head] = [withWebhookDefaults(conversionAsInV1(before)), withWebhookDefaults(conversionAsInV1(after))]
   if (!isEqual(base.webhook, head.webhook)) {
-    const values = { before: before?.value, after: after?.value }
+    const values = {
+      before: memberOf(before.spec, 'conversion')?.value,
+      after: memberOf(after.spec, 'conversion')?.value,
+    }
     add({ ...place, rule: 'crd-conversion-webhook-changed', ...values })
   } else if (base.caBundle !== head.caBundle) add({ ...place, rule: 'crd-conversion-ca-bundle-changed' })
 }
@@ -141,10 +136,18 @@ interface ConversionWebhook {
   readonly caBundle: string
 }
 
-function withWebhookDefaults(conversion: Located | null): ConversionWebhook {
-  const { webhook } = recordOf(conversion?.value)
-  if (conversion === null || !isRecord(webhook) || !isRecord(webhook['clientConfig']))
-    return { webhook: conversion?.value, caBundle: '' }
+/** v1beta1 writes the members of the webhook beside the strategy, and has a default for the versions of reviews. */
+function conversionAsInV1({ spec, isBeta }: Crd): unknown {
+  const conversion = memberOf(spec, 'conversion')?.value
+  if (!isBeta || !isRecord(conversion)) return conversion
+  const { webhookClientConfig: clientConfig, conversionReviewVersions = ['v1beta1'], ...rest } = conversion
+  return { ...rest, webhook: { clientConfig, conversionReviewVersions } }
+}
+
+function withWebhookDefaults(conversion: unknown): ConversionWebhook {
+  const { webhook } = recordOf(conversion)
+  if (!isRecord(conversion) || !isRecord(webhook) || !isRecord(webhook['clientConfig']))
+    return { webhook: conversion, caBundle: '' }
   const { caBundle, service, ...client } = webhook['clientConfig']
   const called = {
     ...client,
@@ -153,7 +156,7 @@ function withWebhookDefaults(conversion: Located | null): ConversionWebhook {
     ...(typeof (caBundle ?? '') !== 'string' && { caBundle }),
   }
   return {
-    webhook: { ...recordOf(conversion.value), webhook: { ...webhook, clientConfig: called } },
+    webhook: { ...conversion, webhook: { ...webhook, clientConfig: called } },
     caBundle: typeof caBundle === 'string' ? caBundle : '',
   }
 }
@@ -228,11 +231,16 @@ function compareSubresources(before: CrdVersion, after: CrdVersion, add: AddCrdC
     } else if (!base && head) {
       const rule = `crd-${member}-subresource-added` as const
       add({ rule, subject: member, side: 'head', located: head, after: head.value })
-    } else if (base && head && member === 'scale' && !isEqual(base.value, head.value)) {
+    } else if (base && head && member === 'scale' && !isEqual(statedPaths(base), statedPaths(head))) {
       const values = { before: base.value, after: head.value }
       add({ rule: 'crd-scale-subresource-changed', subject: member, side: 'head', located: head, ...values })
     }
   }
+}
+
+/** An empty path is none. */
+function statedPaths({ value }: Located): unknown {
+  return Object.fromEntries(Object.entries(recordOf(value)).filter(([, path]) => path !== '' && path !== null))
 }
 
 /** The API server reads null as an absent member. */

@@ -47,6 +47,10 @@ const NEVER_WORDS = 'no value is admitted any more, so it does not occur'
 const HOLDER_NEVER_WORDS = 'what holds it admits no value any more, so it does not occur'
 /** For a list or an object of a response that holds nothing any more. */
 const EMPTY_WORDS = 'only empty ones are admitted any more, so readers miss what they got'
+/** For a property whose default is filled in before values are validated. */
+const FILLED_WORDS = 'objects without it get its default, which the other keywords may refuse'
+/** For a property that is dropped only where an object does not allow names that it does not list. */
+const KEPT_WORDS = 'the object allows names that it does not list, so what is stored there is kept'
 /** For a property that was not described, and is admitted with no value. */
 const FORBIDDEN_WORDS = 'no value of it is admitted, so callers that send it are refused'
 
@@ -101,6 +105,8 @@ export function provedLevel(reached: Reached, rule: Rule, direction: UseDirectio
   }
   const refused = refusedNow(reached, direction, proofs)
   if (refused !== null) return { level: 'breaking', words: refused }
+  if (isPropertyRemoval(delta) && proofs.keepsUnlisted(pair))
+    return { level: leastOf(rule.level, 'dangerous'), words: KEPT_WORDS }
   const isLowered = isStillAccepted(reached, direction) && proofs.hasValue(pair)
   return { level: isLowered ? leastOf(rule.level, 'dangerous') : rule.level, words }
 }
@@ -131,8 +137,9 @@ function raisedByNothing(
     if (proofs.losesContent(pair)) return { level: 'dangerous', words: EMPTY_WORDS }
     return emptiesHolder(from, proofs) ? { level: 'dangerous', words: HOLDER_NEVER_WORDS } : null
   }
-  const isForbidden = isNewProperty && proofs.forbids(pair, delta.name)
-  return isForbidden ? { level: 'breaking', words: FORBIDDEN_WORDS } : null
+  if (!isNewProperty) return null
+  if (proofs.forbids(pair, delta.name)) return { level: 'breaking', words: FORBIDDEN_WORDS }
+  return proofs.mayRefuseFilled(pair, delta.name) ? { level: 'dangerous', words: FILLED_WORDS } : null
 }
 
 /** Whether a schema on the way to a change admits nothing any more: the items left may be fewer than a list must hold. */

@@ -6,11 +6,12 @@ import type { SchemaComparison, SchemaPair } from '../../schema/comparison/compa
 import type { SchemaSources } from '../../schema/examination.ts'
 import type { Inclusion, InclusionProver, ProofDirection, InclusionQuestion } from '../../schema/inclusion/inclusion.ts'
 import { isProvedApart, type Proved } from '../../schema/comparison/reachable-changes.ts'
-import { memberOf, type Located } from '../../schema/located.ts'
+import { isRecord, memberOf, type Located } from '../../schema/located.ts'
 import { RequiredNames } from '../../schema/required-names.ts'
 import type { ResolvedSchema } from '../../schema/source.ts'
 import { typesOf } from '../../schema/types.ts'
 import type { UseDirection } from '../../schema/sites.ts'
+import { asIfFilled, withoutValues } from './filled-properties.ts'
 import { mayAlarm, needsEquality } from './provable.ts'
 
 /** The proofs about the schemas of one comparison. Create it after all of them are compared. */
@@ -190,6 +191,26 @@ export class UseProofs {
     const member = properties === null || name === null ? null : memberOf(properties, name)
     if (member === null || this.#hasValueAfter({ before: pair.before, after: member })) return false
     return !this.#prover.isIncluded(pair.before, pair.after, this.#question('narrowing', false))
+  }
+
+  /** Whether an object that gets a new property by its default may be refused for that. */
+  mayRefuseFilled({ before, after }: SchemaPair, name: string | null): boolean {
+    if (name === null || this.#all.sources.after.fillsDefaults !== true) return false
+    const properties = memberOf(after, 'properties')
+    const property = properties && memberOf(properties, name)
+    if (((property && memberOf(property, 'default'))?.value ?? null) === null) return false
+    const filled = asIfFilled(after.value, name)
+    if (filled === null) return true
+    const others = before.value.additionalProperties ?? this.#all.sources.before.prunes !== true
+    const value = { ...before.value, properties: withoutValues(before.value, name), additionalProperties: others }
+    const lacking = { ...before, value }
+    return !this.#prover.isIncluded(lacking, { ...after, value: filled }, this.#question('narrowing', false))
+  }
+
+  /** Whether an object that drops names it does not list allows them expressly. */
+  keepsUnlisted({ after }: SchemaPair): boolean {
+    const { additionalProperties } = after.value
+    return this.#all.sources.after.prunes === true && (additionalProperties === true || isRecord(additionalProperties))
   }
 
   /** Whether no value from before is admitted any more, though there were some. */

@@ -124,6 +124,15 @@ const ROWS = {
     why: 'Clients and manifests of the version fail.',
     fix: 'Deprecate the version and give clients time to move.',
   },
+  'crd-unused-version-changed': {
+    level: 'dangerous',
+    kind: 'versions',
+    action: 'changed',
+    effect: 'may-narrow',
+    sentence: 'the schema of the version `{name}`, which was neither served nor stored, changed',
+    why: 'Nobody called the version. But objects that were stored in it earlier are still read by its schema.',
+    fix: 'Remove the version instead, once `status.storedVersions` does not name it.',
+  },
   'crd-version-served': {
     level: 'info',
     kind: 'versions',

@@ -2,7 +2,9 @@
  * Every element of a custom resource definition that is no plain schema, with each action, in both directions: what it is at
  * the worst. It is one table, so that an element which is missing can be seen.
  */
-import { checkElements, type ElementRow } from '../elements.ts'
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { checkElements, worstOf, type ElementRow } from '../elements.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -21,7 +23,7 @@ interface Parts {
 
 const V1 = { name: 'v1', served: true, storage: true }
 
-function definition({ schema, version, versions, names, spec, metadata, object }: Parts): Json {
+function definition({ schema, version, versions, names, spec, metadata, object }: Parts): Json & { spec: Json } {
   const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', ...schema }, ...object } }
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -355,12 +357,162 @@ const ELEMENTS: readonly ElementRow<Parts>[] = [
     part({ type: 'object', [PRESERVE]: true }),
     part({ type: 'object', [PRESERVE]: true, properties: { b: TEXT } }),
     'dangerous',
-    'breaking',
+    'dangerous',
+  ],
+  [
+    'a map of anything in place of unknown members',
+    part({ type: 'object', [PRESERVE]: true }),
+    part({ type: 'object', additionalProperties: { [PRESERVE]: true } }),
+    'info',
+    'dangerous',
   ],
   ['null', part(TEXT), part({ ...TEXT, nullable: true }), 'dangerous', 'breaking'],
   ['a part', {}, part(TEXT), 'info', 'breaking'],
   ['a required part', part(TEXT), { schema: { properties: { a: TEXT }, required: ['a'] } }, 'breaking', 'dangerous'],
   ['the description of a part', part(TEXT), part({ ...TEXT, description: 'd' }), 'none', 'none'],
 ]
+
+/** `self.c` joined with other conditions. */
+const joined = (...rules: readonly string[]): Parts => ruled(...rules.map((rule) => ({ rule })))
+
+const CONDITIONS: readonly ElementRow<Parts>[] = [
+  ['quotes', joined("self.c == 'x'"), joined('self.c == "x"'), 'none', 'none'],
+  ['quotes within quotes', joined(`self.c == '"'`), joined(`self.c == '\\"'`), 'breaking', 'breaking'],
+  ['brackets around a whole', joined('(self.c)'), joined('self.c'), 'none', 'none'],
+  ['brackets around a part', joined('(self.c) || self.d'), joined('self.c || self.d'), 'breaking', 'breaking'],
+  ['two rules', joined('self.c && self.d'), joined('self.d', 'self.c'), 'none', 'none'],
+  ['two rules in brackets', joined('(self.c && (self.d))'), joined('self.d && self.c'), 'none', 'none'],
+  ['one more condition', joined('self.c'), joined('self.c && self.d'), 'breaking', 'dangerous'],
+  ['an alternative', joined('self.c && self.d'), joined('self.c || self.d'), 'breaking', 'breaking'],
+  [
+    'closer binding',
+    joined('self.c || self.d && self.e'),
+    joined('self.c || self.d', 'self.e'),
+    'breaking',
+    'breaking',
+  ],
+  [
+    'a choice',
+    joined('self.c && self.d ? self.e : self.f'),
+    joined('self.c', 'self.d ? self.e : self.f'),
+    'breaking',
+    'breaking',
+  ],
+  ['a negated whole', joined('!(self.c && self.d)'), joined('!self.c', '!self.d'), 'breaking', 'breaking'],
+  ['a text with an operator', joined('self.c == "a && b"'), joined('self.c == "a', 'b"'), 'breaking', 'breaking'],
+  [
+    'a condition that runs on creation, too',
+    joined('self.c && self.d == oldSelf.d'),
+    joined('self.c', 'self.d == oldSelf.d'),
+    'breaking',
+    'dangerous',
+  ],
+  [
+    'a condition that runs on creation in any case',
+    joined('self.c', 'self.c && self.d == oldSelf.d'),
+    joined('self.c && self.d == oldSelf.d', 'self.c'),
+    'none',
+    'none',
+  ],
+]
+
+checkElements('a condition of a rule', 'k8s_crd', CONDITIONS, definition)
+
+/** One version more, which nobody calls unless it says so. */
+const unused = (schema: Json, more: Json = {}): Parts => ({
+  versions: [V1, { name: 'v0', served: false, storage: false, schema: { openAPIV3Schema: schema }, ...more }],
+})
+const [ANY, SHORT] = [
+  { type: 'object', properties: { a: TEXT } },
+  { type: 'object', properties: {} },
+]
+
+const UNUSED: readonly ElementRow<Parts>[] = [
+  ['a property', unused(ANY), unused(SHORT), 'dangerous', 'none'],
+  ['a description', unused(ANY), unused({ ...ANY, description: 'd' }), 'none', 'none'],
+  ['a subresource', unused(ANY, { subresources: { status: {} } }), unused(ANY), 'none', 'none'],
+  ['another schema as it is served', unused(ANY), unused(SHORT, { served: true }), 'dangerous', 'breaking'],
+  [
+    'a property of one that is served',
+    unused(ANY, { served: true }),
+    unused(SHORT, { served: true }),
+    'breaking',
+    'info',
+  ],
+]
+
+checkElements('a version that is neither served nor stored, of which', 'k8s_crd', UNUSED, definition)
+
+const FILLED_TEXT = { ...TEXT, default: 'x' }
+const withFilled = (object: Json, isFilled = true): Parts =>
+  part({ type: 'object', ...object, properties: { k: TEXT, ...(isFilled && { l: FILLED_TEXT }) } })
+const [ONE, OTHER, TWO] = [{ required: ['k'] }, { required: ['l'] }, { minProperties: 2 }]
+
+const PRESENCE: readonly ElementRow<Json>[] = [
+  ['nothing', {}, { description: 'd' }, 'info', 'info'],
+  ['a number of members at most', { maxProperties: 2 }, { maxProperties: 1 }, 'info', 'dangerous'],
+  ['no member', { minProperties: 1 }, { maxProperties: 0 }, 'info', 'dangerous'],
+  ['another one', ONE, { not: OTHER }, 'info', 'dangerous'],
+  ['one of two', { anyOf: [ONE, TWO] }, { oneOf: [ONE, TWO] }, 'info', 'dangerous'],
+  ['one of two, deeper', { allOf: [{ anyOf: [ONE, TWO] }] }, { allOf: [{ oneOf: [ONE, TWO] }] }, 'info', 'dangerous'],
+  [
+    'a value of it',
+    { not: { ...ONE, properties: { k: { minLength: 2 } } } },
+    { not: { ...OTHER, properties: { l: { minLength: 2 } } } },
+    'info',
+    'dangerous',
+  ],
+]
+
+suite('a new property with a default, where its object demands', () => {
+  for (const [what, harmless, harmful, ...levels] of PRESENCE)
+    test(what, () => {
+      const found = [harmless, harmful].map((object) =>
+        worstOf('k8s_crd', definition(withFilled(object, false)), definition(withFilled(object))),
+      )
+      assert.deepEqual(found, levels)
+    })
+})
+
+const beta = (spec: Json): Json => ({
+  ...definition({}),
+  apiVersion: 'apiextensions.k8s.io/v1beta1',
+  spec: { ...definition({}).spec, preserveUnknownFields: false, ...spec },
+})
+const OF_VERSIONS = { subresources: { status: {} }, selectableFields: [{ jsonPath: '.spec.a' }] }
+const CLIENT = { service: { name: 'a', namespace: 'b' } }
+const converted = (more: Json): Json =>
+  beta({ conversion: { strategy: 'Webhook', webhookClientConfig: CLIENT, ...more } })
+
+const BETA: readonly ElementRow<Json>[] = [
+  ['what all versions share', beta(OF_VERSIONS), definition({ version: OF_VERSIONS }), 'none', 'none'],
+  [
+    'what v1 reads in versions only',
+    definition({ spec: OF_VERSIONS }),
+    definition({ version: OF_VERSIONS }),
+    'dangerous',
+    'breaking',
+  ],
+  ['a webhook', converted({ conversionReviewVersions: ['v1'] }), definition(webhook({})), 'none', 'none'],
+  ['the version of reviews', converted({}), definition(webhook({})), 'dangerous', 'dangerous'],
+  ['its default', converted({}), converted({ conversionReviewVersions: ['v1beta1'] }), 'none', 'none'],
+]
+
+checkElements('in v1beta1,', 'k8s_crd', BETA)
+
+const EMPTY: readonly ElementRow<Parts>[] = [
+  ['a path', scaled({}), scaled({ labelSelectorPath: '' }), 'none', 'none'],
+  ['a path that is null', scaled({}), scaled({ labelSelectorPath: null }), 'none', 'none'],
+  ['a default', part(TEXT), part({ ...TEXT, default: null }), 'none', 'none'],
+  [
+    'a default of a part that takes null',
+    part({ ...TEXT, nullable: true }),
+    part({ ...TEXT, nullable: true, default: null }),
+    'none',
+    'none',
+  ],
+]
+
+checkElements('a member without content,', 'k8s_crd', EMPTY, definition)
 
 checkElements('an element of a custom resource definition', 'k8s_crd', ELEMENTS, definition)
