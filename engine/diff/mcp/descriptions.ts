@@ -2,6 +2,7 @@
  * The descriptions within an item of a manifest: texts of both sides at the same place. In the schemas of a tool the
  * place is that of the described value, wherever its schema is written: a reference stands for its target.
  */
+import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { canonicalJson } from '../../common/hash.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { KEYWORD_FORMS } from '../../schema/keyword-forms.ts'
@@ -38,6 +39,9 @@ const OF_SCHEMAS: ReadonlySet<string> = new Set([...KEYWORD_FORMS.keys(), ...DES
 const VALUE_KEYWORDS: ReadonlySet<string> = new Set(
   [...KEYWORD_FORMS].flatMap(([name, form]) => (/schema|dependencies/.test(form) ? [] : [name])),
 )
+
+/** Schemas that stand for nothing until something refers to them. */
+const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions'])
 
 /** Maximum objects that are compared behind references, of one item. */
 const MOST_REFERRED = 20_000
@@ -134,12 +138,26 @@ class DescriptionComparison {
       const roots = isSchema ? rootsOf(base, head) : part.roots
       if (part.roots !== null && VALUE_KEYWORDS.has(name)) continue
       const below = { at: stepInto(at, name), roots, isReferred: part.isReferred }
+      if (DEFINITIONS.has(name) && roots !== null) this.#compareNewDefinitions(base, head, below)
       if (MAP_MEMBERS.has(name) || name === 'dependencies') this.#compareMaps(base, head, below)
       else this.#compareValue(base, head, below)
     }
   }
 
-  /** A name that one side lacks has its own finding, or nothing refers to it. */
+  /** New definitions that nothing refers to: models read them with the rest of the schema. */
+  #compareNewDefinitions(base: Located | null, head: Located | null, part: Omit<DescribedPart, 'base' | 'head'>): void {
+    if (head === null || part.roots === null) return
+    const known = recordOf(base?.value)
+    const names = Object.keys(recordOf(head.value)).filter((name) => !Object.hasOwn(known, name))
+    const places = names.length === 0 ? [] : targetPlaces(part.roots.head)
+    for (const name of names.sort(byCodeUnit)) {
+      const after = memberOf(head, name)
+      if (after === null || places.some((place) => `${place}/`.startsWith(`${pointerOf(after.at)}/`))) continue
+      this.#compareValue(null, after, { ...part, at: stepInto(part.at, name) })
+    }
+  }
+
+  /** A name that one side lacks has its own finding. */
   #compareMaps(base: Located | null, head: Located | null, part: Omit<DescribedPart, 'base' | 'head'>): void {
     if (base === null || head === null) return
     for (const name of keysOfBoth(Object.keys(recordOf(base.value)), Object.keys(recordOf(head.value)))) {
@@ -190,6 +208,22 @@ interface DescribedChange {
   readonly after: string | null
   /** The text that is there. */
   readonly located: Located
+}
+
+/** The places that references in a schema lead to. */
+function targetPlaces({ root, resolve }: SchemaRoot): readonly string[] {
+  return referencesIn(root.value).flatMap((reference) => {
+    const target = resolve(reference, root)
+    return target === null ? [] : [pointerOf(target.at)]
+  })
+}
+
+function referencesIn(schema: unknown): readonly string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const found = Object.entries(schema).flatMap(([name, member]: readonly [string, unknown]) =>
+    name === '$ref' && typeof member === 'string' ? [member] : referencesIn(member),
+  )
+  return [...new Set(found)]
 }
 
 function objectOf(located: Located | null): Layers {

@@ -46,6 +46,11 @@ function unmasked(word: string): string | null {
   return HAS_PHONETIC.test(word) && !/^\w{5,}$/.test(read) ? null : read
 }
 
+/** A text with the Latin letter in place of each one that looks like it, whatever the script of its word. */
+export function inLatinLetters(text: string): string {
+  return text.replaceAll(FOREIGN_LETTERS, (letter) => LATIN_OF.get(letter) ?? letter)
+}
+
 interface LookalikeWord {
   readonly written: string
   /** In Latin letters. */

@@ -60,7 +60,8 @@ export function compareOfferMembers(before: McpItem, after: McpItem, subject: st
 
 /** The audience is a set. What is malformed stays as it is. */
 function sortedRoles(audience: unknown): unknown {
-  return Array.isArray(audience) ? audience.toSorted((one, other) => byCodeUnit(String(one), String(other))) : audience
+  if (!Array.isArray(audience)) return audience
+  return [...new Set(audience)].toSorted((one, other) => byCodeUnit(String(one), String(other)))
 }
 
 function isReportedOrContent(annotation: string): boolean {

@@ -30,6 +30,10 @@ function hidden(negations: string, verbs: string, users: string): string {
 
 /** By language code (BCP 47). English is in the signs themselves. */
 export const OVERRIDE_LANGUAGES: Readonly<Record<string, PhraseLanguage>> = lookupTable({
+  ar: {
+    setAside: String.raw`(?:تجاهل|تجاهلي|انس|انسَ|تغاض عن|لا تتبع).{0,20}(?:التعليمات|تعليمات|الأوامر|أوامر|القواعد|قواعد|الإرشادات).{0,20}(?:السابقة|سابقة|أعلاه|النظام|كلها)|(?:تجاهل|انس|لا تتبع).{0,6}(?:جميع|كل|كافة).{0,6}(?:التعليمات|الأوامر|القواعد|الإرشادات)`,
+    conceal: String.raw`(?:لا|ولا|دون أن|بدون أن) ?(?:تخبر|تخبري|تبلغ|تذكر|تكشف|تعلم|تقل).{0,20}(?:المستخدم|مستخدم)|(?:دون|بدون) (?:علم|إخبار|إبلاغ|موافقة) (?:المستخدم)`,
+  },
   de: {
     setAside: worded(
       String.raw`ignorier(?:e|en|t)|vergiss|vergessen|missachten?|missachte|überge(?:he|hen)`,
@@ -79,6 +83,21 @@ export const OVERRIDE_LANGUAGES: Readonly<Record<string, PhraseLanguage>> = look
       hidden('sans', 'informer|prévenir|avertir|demander|dire|consulter', String.raw`utilisat(?:eur|rice)`),
     ].join('|'),
   },
+  hi: {
+    setAside: String.raw`(?:पिछले|पहले|पूर्व|सभी|सिस्टम|ऊपर).{0,20}(?:निर्देश|आदेश|नियम).{0,20}(?:अनदेखा|नज़रअंदाज़|नजरअंदाज|उपेक्षा|भूल)`,
+    conceal: String.raw`(?:उपयोगकर्ता|यूज़र|यूजर).{0,20}(?:मत|न|नहीं) (?:बता|कह|दिखा|सूचित)|(?:उपयोगकर्ता|यूज़र|यूजर).{0,10}(?:बिना|की जानकारी के बिना)(?: बताए| पूछे)?`,
+  },
+  id: {
+    setAside: worded(
+      'abaikan|lupakan|hiraukan|kesampingkan',
+      'instruksi|perintah|aturan|petunjuk|arahan|pedoman',
+      'sebelumnya|terdahulu|di atas|semua|seluruh|sistem',
+    ),
+    conceal: [
+      hidden('jangan|tidak boleh', 'beri ?tahu|katakan|sebutkan|ungkapkan|informasikan|kabari', 'pengguna'),
+      hidden('tanpa', 'memberi ?tahu|sepengetahuan|izin|persetujuan|bertanya', 'pengguna'),
+    ].join('|'),
+  },
   it: {
     setAside: worded(
       String.raw`ignora(?:re|te)?|dimentica(?:re|te)?|trascura(?:re|te)?|non tenere conto`,
@@ -97,6 +116,29 @@ export const OVERRIDE_LANGUAGES: Readonly<Record<string, PhraseLanguage>> = look
   ko: {
     setAside: String.raw`(?:이전|앞선|앞의|위의|모든|시스템).{0,12}(?:지시|명령|지침|규칙|프롬프트).{0,8}(?:무시|잊)`,
     conceal: String.raw`(?:사용자|유저).{0,12}(?:알리|말하|공개하|통지하|언급하|보여주).{0,4}(?:마|말|않)|(?:사용자|유저).{0,6}(?:몰래|모르게)`,
+  },
+  nl: {
+    setAside: worded(
+      'negeer|vergeet|omzeil|sla',
+      'instructies|aanwijzingen|opdrachten|regels|richtlijnen',
+      'vorige|eerdere|voorgaande|bovenstaande|alle|systeem|jouw|je',
+    ),
+    conceal: [
+      hidden('vertel|zeg|meld|onthul|informeer', 'gebruiker', String.raw`${START}(?:niets|niet|nooit)`),
+      hidden('zonder', 'gebruiker', String.raw`te (?:informeren|vragen|waarschuwen|vertellen)|weten`),
+      hidden('zonder', 'medeweten|toestemming', 'gebruiker'),
+    ].join('|'),
+  },
+  pl: {
+    setAside: worded(
+      'zignoruj(?:cie)?|ignoruj(?:cie)?|zapomnij(?:cie)?|pomiń(?:cie)?',
+      String.raw`instrukcj\p{L}*|poleceni\p{L}*|poleceń|zasad\p{L}*|reguł\p{L}*|wytyczn\p{L}*`,
+      'poprzedni|wcześniejsz|powyższ|wszystki|wszelki|systemow|swo',
+    ),
+    conceal: [
+      hidden('nie|nigdy nie', 'mów|powiadamiaj|informuj|ujawniaj|wspominaj|pokazuj|zdradzaj', String.raw`użytkownik`),
+      hidden('bez', 'wiedzy|zgody|powiadamiania|informowania|pytania', String.raw`użytkownik`),
+    ].join('|'),
   },
   pt: {
     setAside: worded(
@@ -126,6 +168,32 @@ export const OVERRIDE_LANGUAGES: Readonly<Record<string, PhraseLanguage>> = look
         String.raw`пользовател`,
       ),
       hidden('без', 'ведома|согласия|уведомления|предупреждения|разрешения', 'пользовател'),
+    ].join('|'),
+  },
+  tr: {
+    setAside: String.raw`(?:önceki|yukarıdaki|tüm|bütün|sistem).{0,20}(?:talimat|komut|kural|yönerge)\p{L}{0,12}.{0,12}(?:yok say|görmezden gel|unut|dikkate alma|göz ardı et)`,
+    conceal: String.raw`kullanıcı(?:ya|yı|nın|lara)?${END}.{0,20}(?:söyleme|bildirme|haber verme|gösterme|açıklama(?!s)|bahsetme|haberi olmadan|bilgisi olmadan|sormadan|onayı olmadan)`,
+  },
+  uk: {
+    setAside: worded(
+      'ігноруй(?:те)?|проігноруй(?:те)?|забудь(?:те)?|відкинь(?:те)?|не враховуй(?:те)?',
+      String.raw`інструкц\p{L}*|вказівк\p{L}*|вказівок|правил\p{L}*|розпоряджен\p{L}*|обмежен\p{L}*`,
+      'попередн|минул|раніш|вищезазначен|усі|всі|системн|свої',
+    ),
+    conceal: [
+      hidden('не|ніколи не', 'кажи|говори|повідомляй|розкривай|згадуй|розповідай|показуй', 'користувач'),
+      hidden('без', 'відома|згоди|повідомлення|попередження|дозволу', 'користувач'),
+    ].join('|'),
+  },
+  vi: {
+    setAside: worded(
+      'bỏ qua|phớt lờ|quên(?: đi)?|không tuân theo',
+      'hướng dẫn|chỉ dẫn|chỉ thị|lệnh|quy tắc',
+      'trước|ở trên|mọi|tất cả|hệ thống',
+    ),
+    conceal: [
+      hidden('không|đừng|không được', 'nói|cho biết|tiết lộ|thông báo|đề cập|báo', 'người dùng'),
+      hidden('mà không', 'hỏi|báo|thông báo cho|cho', 'người dùng'),
     ].join('|'),
   },
   zh: {

@@ -5,6 +5,7 @@
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import type { McpItem } from '../../contracts/mcp-manifest.ts'
 import { isRecord } from '../../schema/located.ts'
+import { inLatinLetters } from './lookalikes.ts'
 import { shapeKey } from '../../schema/shape.ts'
 
 /** The similarity from which two tools count as one. */
@@ -57,9 +58,13 @@ function respelled(removed: readonly McpItem[], added: readonly McpItem[]): Map<
   return renames
 }
 
-/** A name without separators and letter case. */
+/** A name without separators and letter case, accents and widths, and with similar letters and digits as one. */
 export function spellingKey(name: string): string {
-  return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+  const plain = inLatinLetters(name.normalize('NFKD')).toLowerCase()
+  return plain
+    .replaceAll(/[^\p{L}\p{N}\p{M}]|[\u0300-\u036F]/gu, '')
+    .replaceAll('0', 'o')
+    .replaceAll('1', 'l')
 }
 
 function portray(item: McpItem): Portrait {

@@ -18,6 +18,7 @@ export function compareSession(before: McpManifest, after: McpManifest, walk: Mc
   const [base, head] = [malformedMcpParts(before.session, 'session'), malformedMcpParts(after.session, 'session')]
   addMalformed(base, head, '', walk)
   compareInstructions(sides, after.isWhole)
+  searchTexts(sides)
   compareCaching(sides)
   // A tool list contains no session, so only two session starts are compared further.
   if (!before.isWhole || !after.isWhole) return
@@ -82,13 +83,16 @@ function compareInstructions(sides: SessionSides, isStated: boolean): void {
     after: after || null,
     detail: wording.difference,
   })
-  const texts = [sessionMember(sides.before, 'instructions'), sessionMember(sides.after, 'instructions')] as const
-  findNewSigns(...texts, 'server', sides.walk)
 }
 
-/** One member of a session at its place. */
-function sessionMember({ value, at }: McpSession, member: string): Located {
-  return { value: { [member]: value[member] }, at, document: '' }
+/** Hosts may show any of its texts to models. Those of the lists are searched item by item. */
+function searchTexts({ before, after, walk }: SessionSides): void {
+  findNewSigns(withoutLists(before), withoutLists(after), 'server', walk)
+}
+
+function withoutLists({ value, at }: McpSession): Located {
+  const members = Object.entries(value).filter(([name]) => !Object.hasOwn(MCP_LISTS, name))
+  return { value: Object.fromEntries(members), at, document: '' }
 }
 
 function compareCapabilities(sides: SessionSides): void {
@@ -192,8 +196,6 @@ function compareServerInfo(sides: SessionSides): void {
   const holder = { before, after, subject: 'serverInfo/', walk }
   compareIcons(holder)
   compareOthers(holder, [], 'mcp-server-info-changed', (name) => REPORTED_ELSEWHERE.has(name))
-  for (const [member] of IDENTITIES)
-    findNewSigns(sessionMember(sides.before, member), sessionMember(sides.after, member), 'server', walk)
 }
 
 const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set(['name', 'version', 'icons'])

@@ -7,7 +7,7 @@ import type { McpRuleId } from '../../rules/mcp/rows.ts'
 
 export type TextRuleId = Extract<McpRuleId, `mcp-text-${string}`>
 
-interface Sign {
+export interface Sign {
   readonly rule: TextRuleId
   readonly pattern: RegExp
   /** Text before an instruction after which it means the opposite, is optional, or is not the text's own. */
@@ -82,7 +82,7 @@ export const SIGNS: readonly Sign[] = [
   ),
   demand(
     'mcp-text-override-phrase',
-    String.raw`\b(?:keep|hide|conceal)\b${WITHIN}\bfrom (?:the |all )?(?:users?|humans?)\b(?! interface)|\b(?:lie|lying) to (?:the |your )?users?\b|\bpretend that\b|\btell the user that\b${WITHIN}\b(?:no matter|regardless)\b`,
+    String.raw`\b(?:keep|hide|conceal)\b${WITHIN}\bfrom (?:the |all )?(?:users?|humans?)\b(?! interface)|\b(?:keep|leave)\b${WITHIN}\busers? (?:unaware|uninformed|ignorant|in the dark)\b|\bnote to (?:the )?(?:assistants?|models?|llms?|ai(?: agents?| models?)?)\b|\b(?:lie|lying) to (?:the |your )?users?\b|\bpretend that\b|\btell the user that\b${WITHIN}\b(?:no matter|regardless)\b`,
   ),
   sign('mcp-text-override-phrase', String.raw`\b(?:do not|don['’]?t|never) ask (?:the )?users? before\b`),
   sign(
@@ -109,14 +109,14 @@ export const SIGNS: readonly Sign[] = [
   ),
   sign(
     'mcp-text-override-phrase',
-    String.raw`\byou are now\b|\b(?:this|these)\s+(?:${INSTRUCTIONS}|message|tool)\s+(?:overrides?|supersedes?|takes? precedence)\b`,
+    String.raw`\byou are now\b|\b(?:this|these)\s+(?:${INSTRUCTIONS}|message)\s+(?:overrides?|supersedes?|takes? precedence)\b|\bthis tool (?:overrides?|supersedes?|takes? precedence over)\b${WITHIN}\b(?:${INSTRUCTIONS}|users?|system|everything|anything)\b`,
   ),
   demand('mcp-text-override-phrase', String.raw`\b(?:reveal|print|repeat|output|leak)\b${WITHIN}\bsystem prompt\b`),
   ...FOREIGN_OVERRIDES.map((pattern): Sign => ({ rule: 'mcp-text-override-phrase', pattern })),
   {
     ...demand(
       'mcp-text-exfiltration-target',
-      String.raw`(?<!\b(?:is|are|was|were|be) )\b(?:read(?:ing)?|include|pass|send(?:ing)?|cat|copy(?:ing)?|upload(?:ing)?|provide|open(?:ing)?|attach|append|access|give)\b${WITHIN}(?:\.(?:ssh|aws)\b(?!/(?:config|known_hosts)\b)|\.(?:gnupg|kube|netrc|npmrc|pgpass|git-credentials)\b|\.docker/config\.json\b|\.config/gh\b|\b(?:shell|bash|zsh|browser) history\b|\.(?:bash|zsh)_history\b|\b(?:password store|keychain)\b|\bid[_ ](?:rsa|ed25519|ecdsa)\b|\bmcp\.json\b|/etc/(?:passwd|shadow)\b|\.env\b)`,
+      String.raw`(?<!\b(?:is|are|was|were|be) )\b(?:read(?:ing)?|include|pass|send(?:ing)?|cat|copy(?:ing)?|upload(?:ing)?|provide|open(?:ing)?|attach|append|access|give)\b${WITHIN}(?:\.(?:ssh|aws)\b(?!/(?:config|known_hosts)\b)|\.(?:gnupg|kube|netrc|npmrc|pgpass|git-credentials)\b|\.docker/config\.json\b|\.config/gh\b|\b(?:shell|bash|zsh|browser) history\b|\.(?:bash|zsh)_history\b|\b(?:password store|keychain)\b|\bid[_ ](?:rsa|ed25519|ecdsa)\b|\bmcp\.json\b|/etc/(?:passwd|shadow)\b|/proc/\w{1,20}/environ\b|\.env\b)`,
     ),
     isOfNames: true,
   },

@@ -2,8 +2,9 @@
  * Signs that a text of a manifest attacks a model: hidden characters, overriding instructions, secrets and ways to
  * send them out, encoded payloads. They are signs, not proof, and each names its evidence. All patterns are bounded.
  */
+import { otherReadings } from './encoded-texts.ts'
 import { lookalikeWords, withoutLookalikes } from './lookalikes.ts'
-import { matchedText, SIGNS, type TextRuleId } from './signs.ts'
+import { matchedText, SIGNS, type Sign, type TextRuleId } from './signs.ts'
 import { steeringReferences } from './tool-references.ts'
 
 interface Suspicion {
@@ -18,6 +19,9 @@ interface Suspicion {
  */
 const HIDDEN =
   /(?!\u200C|\u200D|\p{Variation_Selector})(?<!\u{1F3F4}[\u{E0020}-\u{E007F}]{0,8})\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}{2,}|[\uFFF9-\uFFFB]|[^\P{Cc}\t\n\r]/gu
+
+/** A comment in HTML, or a link in Markdown that is defined for nothing: readers of the page do not see either. */
+const COMMENT = /<!--.{0,200}|\[(?:\/\/|comment|#|_)[^\]]{0,20}\]:[ \t]{0,4}(?:#|<>).{0,200}/is
 
 /** Joiners are letters in some scripts and join emoji. Elsewhere they only hide text. */
 const STRAY_JOINER =
@@ -37,20 +41,33 @@ const NOBODY: TextOwner = { tools: new Set(), own: null }
 
 /** The signs in one text, at most one of each kind and pattern. */
 export function findSuspicions(text: string, owner: TextOwner = NOBODY): readonly Suspicion[] {
-  const shown = text.replaceAll(HIDDEN, '').normalize('NFKC').replaceAll(/\s+/g, ' ')
+  const shown = shownText(text)
   const plain = withoutLookalikes(shown)
   const words = plain.includes(' ') ? plain : wordsOfName(plain)
+  const encoded = otherReadings(text).map(shownText)
   return [
     ...hiddenIn(text),
     ...lookalikesIn(shown),
     ...SIGNS.flatMap((one): Suspicion[] => {
       const found = matchedText(one, plain) ?? (one.isOfNames === true ? matchedText(one, words) : undefined)
+      const hidden = found === undefined ? firstMatch(one, encoded) : undefined
+      if (hidden !== undefined) return [{ rule: one.rule, evidence: `${quote(hidden)}, in another form` }]
       return found === undefined ? [] : [{ rule: one.rule, evidence: quote(found) }]
     }),
     ...steeringReferences(plain, owner.tools, owner.own)
       .slice(0, 1)
       .map((found): Suspicion => ({ rule: 'mcp-text-steers-other-tool', evidence: quote(found) })),
   ]
+}
+
+function shownText(text: string): string {
+  return text.replaceAll(HIDDEN, '').normalize('NFKC').replaceAll(/\s+/g, ' ')
+}
+
+/** The first match in one of several readings of a text: only phrases count that a harmless text does not encode. */
+function firstMatch(one: Sign, readings: readonly string[]): string | undefined {
+  if (one.rule === 'mcp-text-encoded-payload') return undefined
+  return readings.map((reading) => matchedText(one, reading)).find((found) => found !== undefined)
 }
 
 /** `readIdRsa` and `read-id_rsa` are `read id rsa`. */
@@ -68,7 +85,7 @@ function lookalikesIn(text: string): readonly Suspicion[] {
 function hiddenIn(text: string): readonly Suspicion[] {
   const visible = RIGHT_TO_LEFT.test(text) ? text.replaceAll(BIDI_MARK, '') : text
   const found = [...visible.matchAll(HIDDEN), ...visible.matchAll(STRAY_JOINER)].map(([unit]) => unit)
-  const comment = /<!--.{0,200}/s.exec(visible)?.[0]
+  const comment = COMMENT.exec(visible)?.[0]
   if (found.length === 0) {
     return comment === undefined
       ? []

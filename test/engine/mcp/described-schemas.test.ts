@@ -175,6 +175,46 @@ test('a first result schema and new arguments are findings of their own', () => 
   assert.deepEqual([...textFindings({}, result), ...textFindings(withPath(PATH), argument)], [])
 })
 
+suite('a new definition', () => {
+  const withDefinition = (more: Json, path: Json = PATH): Json => withPath(path, { $defs: { N: more } })
+  const ROWS: readonly (readonly [what: string, before: Json, after: Json, found: readonly string[]])[] = [
+    [
+      'with a text, that nothing refers to',
+      withPath(PATH),
+      withDefinition(DESCRIBED),
+      ['dangerous /inputSchema/$defs/N/description'],
+    ],
+    [
+      'whose text is deeper',
+      withPath(PATH),
+      withDefinition({ anyOf: [DESCRIBED] }),
+      ['dangerous /inputSchema/$defs/N/anyOf/0/description'],
+    ],
+    ['without a text', withPath(PATH), withDefinition(PATH), []],
+    [
+      'that has the text of the part that refers to it',
+      withPath(DESCRIBED),
+      withDefinition(DESCRIBED, { $ref: '#/$defs/N' }),
+      [],
+    ],
+    [
+      'of which a part is referred to',
+      withPath(DESCRIBED),
+      withDefinition({ anyOf: [DESCRIBED] }, { $ref: '#/$defs/N/anyOf/0' }),
+      [],
+    ],
+    ['that goes, and that nothing referred to', withDefinition(DESCRIBED), withPath(PATH), []],
+  ]
+  for (const [what, before, after, found] of ROWS)
+    test(what, () => {
+      const rules = textFindings(before, after)
+      assert.deepEqual(
+        rules.map((one) => one.replace(/^info/, 'dangerous')),
+        found,
+      )
+    })
+})
+
 const node = (name: string, text: string): Json => ({
   type: 'object',
   description: text,

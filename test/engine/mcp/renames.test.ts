@@ -40,6 +40,17 @@ const SPELLINGS: readonly (readonly [string, string])[] = [
   ['search', 'Search'],
 ]
 
+/** Names that people, and models, read as one. */
+const ALIKE: readonly (readonly [string, string])[] = [
+  ['search', 'ｓｅａｒｃｈ'],
+  ['search', 'se\u0430rch'],
+  ['copy', '\u0441\u043e\u0440\u0443'],
+  ['url_lookup', 'ur1_lookup'],
+  ['lookup', 'l0okup'],
+  ['café', 'cafe\u0301'],
+  ['cafe', 'café'],
+]
+
 for (const type of ['mcp_manifest', 'agent_tools'] as const) {
   suite(`a tool of ${type}`, () => {
     for (const [before, after] of SPELLINGS) {
@@ -65,6 +76,17 @@ for (const type of ['mcp_manifest', 'agent_tools'] as const) {
         assert.deepEqual(found(type, [before], [before, after]), [beside])
         assert.deepEqual(found(type, [before, after], [before, after]), [])
       })
+
+    for (const [before, after] of ALIKE)
+      test(`called ${after} that comes beside ${before} is dangerous, since it looks like it`, () => {
+        const reported = found(type, [before], [before, after])
+        assert.deepEqual(reported, [`dangerous mcp-tool-name-similar \`${after}\` \`${before}\``])
+      })
+
+    test('whose letters only look foreign is like no other', () => {
+      assert.deepEqual(found(type, ['कि'], ['कि', 'का']), [])
+      assert.deepEqual(found(type, ['поиск'], ['поиск', 'search']), [])
+    })
 
     test('whose name is made of signs is like no other', () => {
       assert.deepEqual(found(type, ['--'], ['--', '__']), [])
