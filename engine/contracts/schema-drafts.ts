@@ -6,6 +6,7 @@
 import { isBoolean, isNumber } from '../schema/keyword-forms.ts'
 import { isRecord, type JsonRecord } from '../schema/located.ts'
 import { hasMeaningfulSibling, hidesSiblings, SILENT_SIBLINGS, type SchemaDialect } from '../schema/source.ts'
+import { asDraft4 } from './draft-3.ts'
 import { dialectOfDraft, draftOf, NAMED_SCHEMAS, VALUES } from './schema-keywords.ts'
 
 /** Drafts of JSON Schema, oldest first. */
@@ -86,14 +87,16 @@ export function withKnownKeywords(
 ): unknown {
   const reading = readingOf(draft, { dialect: dialectOfDraft(draft), isStrict })
   const leavesAll = reading.draft === null || (reading.draft === '2020-12' && !isStrict)
-  return leavesAll && !hasFurtherDrafts ? root : known(root, reading)
+  const written = reading.draft === 'draft-03' ? asDraft4(root) : root
+  return leavesAll && !hasFurtherDrafts ? written : known(written, reading)
 }
 
 /** A further file of a document, read by the draft that the file states. OpenAPI up to 3.0 has a dialect of its own. */
 export function withOwnDraft(root: unknown, dialect: SchemaDialect): unknown {
   if (dialect !== 'json-schema' && dialect !== 'json-schema-draft-7') return root
   const draft = isRecord(root) ? draftOf(root['$schema']) : null
-  return draft === null ? root : known(root, readingOf(draft, { dialect, isStrict: false }))
+  if (draft === null) return root
+  return known(draft === 'draft-03' ? asDraft4(root) : root, readingOf(draft, { dialect, isStrict: false }))
 }
 
 /** A document of schemas in the default language of JSON Schema, and the drafts that some of them state. */

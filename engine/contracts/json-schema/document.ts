@@ -1,4 +1,4 @@
-/** Reads a standalone JSON Schema, drafts 4 to 2020-12: the text, the dialect, and the targets of references. */
+/** Reads a standalone JSON Schema, drafts 3 to 2020-12: the text, the dialect, and the targets of references. */
 import type { CompareOptions } from '../../model/format.ts'
 import { ok, type Result } from '../../common/result.ts'
 import { isRecord, memberOf, type Located } from '../../schema/located.ts'

@@ -136,7 +136,8 @@ function toolDraft({ value }: Located): string {
 function toolSchema(written: Located, isStrict = false): ToolSchema {
   const draft = toolDraft(written)
   const [dialect, evaluatesContained] = [dialectOfDraft(draft), evaluatesContainedIn(draft)]
-  const known = isStrict ? withKnownKeywords(written.value, draft, { isStrict }) : written.value
+  // What draft 3 says has other keywords in all later ones.
+  const known = isStrict || draft === 'draft-03' ? withKnownKeywords(written.value, draft, { isStrict }) : written.value
   // After that: a draft may not have the dynamic references of another one.
   const plain = withPlainSchemaReferences(known)
   return readInPlace({ root: plain, files: NO_FILES }, ({ root: value }) => {
