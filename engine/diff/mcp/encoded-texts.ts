@@ -2,6 +2,7 @@
  * What a text says in another form that models read as easily: escapes, bytes, Base64, digits for letters, letters with
  * gaps between them. All patterns are bounded.
  */
+import { lookupTable } from '../../common/lookup-table.ts'
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
@@ -31,7 +32,16 @@ const BASE64 = /(?<![\w+/-])[\w+/-]{16,4000}={0,2}(?![\w+/=-])/gu
 const SPREAD = /(?<![\p{L}\d])\p{L}(?:([ ._*|-])\p{L}(?:\1\p{L}){2,40})(?![\p{L}\d])/gu
 /** Words with digits that look like letters. */
 const DIGITS = /(?<![\p{L}\d])(?=\p{L}{0,20}[013457@$]\p{L})[\p{L}013457@$]{3,24}(?![\p{L}\d])/gu
-const LETTERS: Readonly<Record<string, string>> = { 0: 'o', 1: 'i', 3: 'e', 4: 'a', 5: 's', 7: 't', '@': 'a', $: 's' }
+const LETTERS: Readonly<Record<string, string>> = lookupTable({
+  0: 'o',
+  1: 'i',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  7: 't',
+  '@': 'a',
+  $: 's',
+})
 
 /** The other readings of a text. Empty if it has none. */
 export function otherReadings(text: string): readonly string[] {
