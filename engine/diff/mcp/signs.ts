@@ -175,7 +175,7 @@ export const SIGNS: readonly Sign[] = [
   ),
   sign(
     'mcp-text-steers-other-tool',
-    String.raw`\bother tools?(?:['’]s?)? (?:(?:is|are) (?:broken|unsafe|insecure|disabled|malicious|compromised|unreliable)|outputs?|results?|answers?|responses?)\b`,
+    String.raw`\bother (?:tools?|servers?|functions?)(?:['’]s?)? (?:(?:is|are) (?:broken|unsafe|insecure|disabled|malicious|compromised|unreliable)|outputs?|results?|answers?|responses?)\b`,
   ),
 ]
 
