@@ -8,7 +8,7 @@ import { RECEIVED_HEADERS, RECEIVED_PAYLOAD, SENT_HEADERS, SENT_PAYLOAD } from '
 import { isRecord, stepInto, type Located } from '../../schema/located.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { canonicalJson } from '../../common/hash.ts'
-import { matchCounts } from '../match.ts'
+import { matchCounts, type MatchedCounts } from '../match.ts'
 import { isSameMediaType } from '../openapi/media-types.ts'
 import { isAvro, languageOf, relateAvro } from './avro.ts'
 import { DEFINITION_CHANGED, type DefinitionChange } from '../definition-change.ts'
@@ -42,18 +42,30 @@ interface MessagePlace {
 export function compareMessages(walk: AsyncWalk, place: MessagePlace, base: MessageCounts, head: MessageCounts): void {
   const { action, where } = place
   const rules = DIRECTIONS[action]
-  const byName = matchCounts(messagesByName(base), messagesByName(head), ({ name }) => name)
-  // A name is not sent. The only unmatched message on either side, and one with the same content, is the same message.
-  const isOnly = isOne(byName.added) && isOne(byName.removed) && byName.kept.length === 0
-  const { added, removed, kept } = matchCounts(byName.removed, byName.added, isOnly ? () => '' : messageContent)
+  const { added, removed, kept } = matchMessages(walk, messagesByName(base), messagesByName(head))
   for (const { name, located } of removed.keys()) {
     walk.add({ rule: rules.removed, subject: `${where} ${name}`, name, side: 'base', located, before: name })
   }
   for (const { name, located } of added.keys()) {
     walk.add({ rule: rules.added, subject: `${where} ${name}`, name, side: 'head', located, after: name })
   }
-  for (const [before, after] of [...byName.kept, ...kept])
-    compareAsyncMessage(walk, place, ...withHeadersInMessage(before, after))
+  for (const [before, after] of kept) compareAsyncMessage(walk, place, ...withHeadersInMessage(before, after))
+}
+
+/** A name is not sent: messages of the same contents are the same messages, also where they exchanged their names. */
+function matchMessages(walk: AsyncWalk, base: MessageCounts, head: MessageCounts): MatchedCounts<AsyncMessage> {
+  const byName = matchCounts(base, head, ({ name }) => name)
+  if (byName.kept.some(([before, after]) => messageContent(before) !== messageContent(after))) {
+    const same = matchCounts(base, head, (message) => `${messageContent(message)} ${message.name}`)
+    const exchanged = matchCounts(same.removed, same.added, messageContent)
+    const isEach = exchanged.removed.size === 0 && exchanged.added.size === 0
+    if (isEach && exchanged.kept.every(([before, after]) => areSameContents(walk, before, after)))
+      return { ...exchanged, kept: [...same.kept, ...exchanged.kept] }
+  }
+  // The only unmatched message on either side is the same message, too.
+  const isOnly = isOne(byName.added) && isOne(byName.removed) && byName.kept.length === 0
+  const further = matchCounts(byName.removed, byName.added, isOnly ? () => '' : messageContent)
+  return { ...further, kept: [...byName.kept, ...further.kept] }
 }
 
 /** Of several messages with one content, the order of names decides which is which. */
@@ -66,9 +78,21 @@ function isOne(messages: MessageCounts): boolean {
   return count === 1 && others.length === 0
 }
 
+/** Whether what is sent is the same, also behind references. */
+function areSameContents(walk: AsyncWalk, before: AsyncMessage, after: AsyncMessage): boolean {
+  return (['payload', 'headers'] as const).every((part) => isSameContent(before[part], after[part], walk))
+}
+
+/** By message: many operations may have the same ones. */
+const contents = new WeakMap<AsyncMessage, string>()
+
 /** What is sent, as written. */
-function messageContent({ contentType, payload, headers, schemaFormat }: AsyncMessage): string {
-  return canonicalJson([contentType, schemaFormat, payload?.value ?? null, headers?.value ?? null])
+function messageContent(message: AsyncMessage): string {
+  const { contentType, payload, headers, schemaFormat } = message
+  const content =
+    contents.get(message) ?? canonicalJson([contentType, schemaFormat, payload?.value ?? null, headers?.value ?? null])
+  contents.set(message, content)
+  return content
 }
 
 function compareAsyncMessage(walk: AsyncWalk, place: MessagePlace, before: AsyncMessage, after: AsyncMessage): void {

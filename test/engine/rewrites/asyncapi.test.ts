@@ -38,6 +38,13 @@ const backward = (part: Json): Json => JSON.parse(JSON.stringify(part).replaceAl
 const SENT_ALL = { action: 'send', channel: ref('channels/events') }
 const messages = (made: Json, rest: Json = {}, files?: Json): Written =>
   api({ channels: { events: { ...CHANNELS.events, messages: { made } } }, ...rest }, files)
+/** Messages of other contents, under keys and names. */
+const exchanged = (action: string, keys: readonly string[], names: readonly string[] = []): Written => {
+  const payloads = [OBJECT, { type: 'object', required: ['b'], properties: { b: T } }, { type: 'integer' }]
+  const named = keys.map((key, index) => [key, { name: names[index], payload: payloads[index] }])
+  const channels = { events: { address: 'events', messages: Object.fromEntries(named) } }
+  return three({ channels, operations: { tell: { action, channel: ref('channels/events') } } })
+}
 const secured = (...security: readonly Json[]): Written =>
   api({
     servers: { s: { host: 'a.example', protocol: 'kafka', security } },
@@ -155,6 +162,19 @@ checkRewrites('AsyncAPI', 'asyncapi', [
     api(),
     api({ operations: { tell: { $ref: 'parts.json#/tell' } } }, { 'parts.json': { tell: backward(SENT), 'x-a': 1 } }),
   ],
+  ...(['send', 'receive'] as const).flatMap((action) => [
+    ['messages that exchange their keys', exchanged(action, ['p', 'q']), exchanged(action, ['q', 'p'])] as const,
+    [
+      'messages that exchange their names',
+      exchanged(action, ['p', 'q'], ['P', 'Q']),
+      exchanged(action, ['p', 'q'], ['Q', 'P']),
+    ] as const,
+    [
+      'messages that change places in a ring',
+      exchanged(action, ['p', 'q', 'r']),
+      exchanged(action, ['q', 'r', 'p']),
+    ] as const,
+  ]),
   ['a message in another file', api(), messages({ $ref: 'parts.json#/M' }, {}, { 'parts.json': { M: MADE } })],
   [
     'a channel in place, and a component',
