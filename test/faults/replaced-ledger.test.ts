@@ -80,6 +80,12 @@ for (const [what, change] of Object.entries(CHANGES))
     await record(one.client, 'dec_5')
     for (const id of ['dec_1', 'dec_2', 'dec_5'])
       assert.equal(await one.client.call('receipts.state', [id]), 'current', id)
+    for (const id of ['dec_3', 'dec_4'])
+      assert.equal(
+        await one.client.call('receipts.state', [id]),
+        null,
+        `${id} was refused: whoever sends it again would write it twice`,
+      )
   })
 
 test('a new thread does not serve an older copy', async (t) => {

@@ -129,14 +129,19 @@ async function commitGroup(
   isRetry = false,
 ): Promise<{ readonly replies: readonly WriterReply<unknown>[]; readonly isSound: boolean }> {
   const { database, statements } = connection
+  const allFail = (failure: Failure): readonly WriterReply<unknown>[] =>
+    calls.map(({ id }) => ({ type: 'failure', id, failure }))
+  // A row of files that were moved is refused: its caller may send it again, and each try would be there when they are put back.
+  const gone = movedFailure(connection)
+  if (gone !== null) return { replies: allFail(gone), isSound: true }
   try {
     database.exec('BEGIN IMMEDIATE')
     const replies: WriterReply<unknown>[] = []
     for (const call of calls) replies.push(await writeOne(database, statements, call))
     database.exec('COMMIT')
+    // They may have been moved meanwhile.
     const moved = movedFailure(connection)
-    if (moved !== null)
-      return { replies: calls.map(({ id }) => ({ type: 'failure', id, failure: moved })), isSound: true }
+    if (moved !== null) return { replies: allFail(moved), isSound: true }
     // Whoever removes rows is short of room: the log of the removal must not take more than a portion of it.
     if (calls.some(({ name }) => name === REMOVAL)) restartLog(database)
     return { replies, isSound: true }
@@ -145,10 +150,7 @@ async function commitGroup(
     const isRolledBack = rollBack(database)
     if (isRolledBack && !isRetry && primaryCode(error) === SQLITE_FULL && restartLog(database))
       return commitGroup(connection, calls, true)
-    return {
-      replies: calls.map(({ id }) => ({ type: 'failure', id, failure })),
-      isSound: isRolledBack && !isConnectionSuspect(error),
-    }
+    return { replies: allFail(failure), isSound: isRolledBack && !isConnectionSuspect(error) }
   }
 }
 
