@@ -8,7 +8,7 @@ import { isLoopback } from '../network/listen-address.ts'
 import { exposedFiles } from '../runtime/private-file.ts'
 import { variable } from '../settings/environment.ts'
 import { UsageError, type Arguments, type OptionSpec } from './command.ts'
-import { PLACE_OPTIONS, placeConfigOf } from './config-option.ts'
+import { configSource, PLACE_OPTIONS, placeConfigOf } from './config-option.ts'
 import { textFile } from './documents.ts'
 import { gatewayClient, type GatewayClient } from './gateway-client.ts'
 import { writeLine, type CommandIo } from './io.ts'
@@ -115,7 +115,7 @@ const TIMEOUT_MS = 10_000
 
 /** @param path with its query @throws UsageError when no gateway serves from the data directory */
 export async function askLocal(args: Arguments, io: CommandIo, method: 'GET' | 'PUT', path: string): Promise<unknown> {
-  const directory = resolve(placeConfigOf(args, io).data_dir)
+  const directory = servingDirectory(args, io)
   const { admin, token } = servingIn(directory)
   let response: Response
   try {
@@ -136,6 +136,12 @@ export async function askLocal(args: Arguments, io: CommandIo, method: 'GET' | '
   if (response.ok) return answer
   const message = textIn(recordIn(answer)['message']) ?? ''
   throw new Error(`${admin} answered ${response.status}: ${message}`)
+}
+
+/** A directory that is named needs no configuration: that on disk may have mistakes while the gateway goes on with the one before. */
+function servingDirectory(args: Arguments, io: CommandIo): string {
+  const named = variable(configSource(args, io).environment, 'PREFLIGHT_DATA_DIR')
+  return resolve(named ?? placeConfigOf(args, io).data_dir)
 }
 
 function servingIn(directory: string): ServingGateway {

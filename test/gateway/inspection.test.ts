@@ -10,6 +10,8 @@ import { TEST_KEY } from '../fakes/gateway.ts'
 import { breakListing, startPetRoute, type PetRoute } from '../fakes/pet-route.ts'
 import { until } from '../fakes/until.ts'
 import { at, listAt, textAt } from '../json.ts'
+import { readServing } from '../../gateway/listen/local-access.ts'
+import { writePrivateFile } from '../../gateway/runtime/private-file.ts'
 import { storeCheck } from '../../gateway/listen/readiness.ts'
 
 interface Operated extends PetRoute {
@@ -88,6 +90,24 @@ test('preflight status shows what needs attention, from the data directory and o
   assert.equal(at(status, 'routes', 0, 'suspended'), true)
   assert.equal(at(status, 'routes', 0, 'calls', 'forwarded'), 1)
   assert.equal(textAt(status, 'break_glass', 0, 'reason'), 'an incident')
+})
+
+test('a gateway whose configuration on disk has mistakes is asked by its data directory', async (t) => {
+  const { gateway } = await operated(t)
+  const file = join(gateway.dataDir, 'mistaken.yaml')
+  writeFileSync(file, 'routes: [{ name: pets, protocol: htttp }]\n')
+  const { admin, token } = readServing(gateway.dataDir) ?? assert.fail('it serves')
+  writePrivateFile(join(gateway.dataDir, 'serving.json'), JSON.stringify({ admin, token, config: file }))
+  const places: readonly (readonly [argv: readonly string[], environment: Readonly<Record<string, string>>])[] = [
+    [['--data-dir', gateway.dataDir], {}],
+    [['--data-dir', gateway.dataDir, '--config', file], {}],
+    [[], { PREFLIGHT_CONFIG: file, PREFLIGHT_DATA_DIR: gateway.dataDir }],
+  ]
+  for (const command of ['status', 'log-level'])
+    for (const [argv, environment] of places) {
+      const answer = await run([command, ...argv], { environment })
+      assert.equal(answer.code, 0, `${command} ${argv.join(' ')}: ${answer.stderr}`)
+    }
 })
 
 test('preflight status says where it looked when no gateway serves', async () => {
