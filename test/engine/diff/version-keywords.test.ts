@@ -59,7 +59,12 @@ const SINCE_31: Rows = {
 /** OpenAPI 3.0 has these, and 3.1 does not. */
 const ONLY_30: Rows = {
   nullable: [member({ ...TEXT, nullable: true }), LOOSENED, TIGHTENED],
-  'nullable beside a reference': [member({ allOf: [{ $ref: A }], nullable: true }), LOOSENED, TIGHTENED],
+  // By 3.0.3 §4.7.24.1 it admits null with a type beside it only. Many tools read it as of the whole.
+  'nullable beside a reference': [
+    member({ allOf: [{ $ref: A }], nullable: true }),
+    ['info', 'dangerous'],
+    ['dangerous', 'info'],
+  ],
 }
 
 /** In 3.1 they are malformed, which is a warning. Swagger 2.0 has them as well. */
