@@ -42,7 +42,7 @@ export async function connectDaemon({ home, start }: DaemonConnectionOptions): P
 }
 
 /** Null: nobody listens. */
-function tryConnect(path: string): Promise<Socket | null> {
+export function tryConnect(path: string): Promise<Socket | null> {
   return new Promise((resolve, reject) => {
     const socket = connect(path)
     socket.once('connect', () => {

@@ -15,6 +15,8 @@ import { FRAME, FrameReader, MAX_MESSAGE, PROTOCOL, writeFrame, type FrameKind, 
 import { failureOf, type IdText } from './messages.ts'
 import { makeHome, type DeskHome, hubOf } from './home.ts'
 import { openServerBridge, type AttachedServer, type ServerBridge } from './server-bridge.ts'
+import { tryConnect } from './daemon-connection.ts'
+import { HELD_ELSEWHERE } from '../store/sqlite/opening-fault.ts'
 import { holdServingLocks, type ServingLocks } from '../store/sqlite/serving-lock.ts'
 import { ledgerFile } from '../store/opening/open.ts'
 import { recordIn } from '../json/unchecked-json.ts'
@@ -69,6 +71,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const lock = holdServingLocks([home.lock], deskLedger(home))
   const bridge = await openServerBridge()
   try {
+    await requireUnserved(home)
     writeDeskConfig(home, bridge.address)
     const environment = Object.fromEntries(TAKEN_OVER.map((name) => [name, options.environment[name]]))
     const gateway = await options.startGateway(home.config, environment)
@@ -81,6 +84,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     lock.close()
     throw error
   }
+}
+
+/** Where a hub or a database keeps the ledger, only its socket tells that a daemon runs whose lock file was removed. */
+async function requireUnserved({ socket: path }: DeskHome): Promise<void> {
+  const socket = await tryConnect(path)
+  if (socket === null) return
+  socket.destroy()
+  throw Object.assign(new Error(`another daemon listens at ${path}`), { code: HELD_ELSEWHERE })
 }
 
 /** The file that keeps the ledger; null: a hub or a database does. */

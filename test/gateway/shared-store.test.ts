@@ -44,6 +44,22 @@ suite('two gateways on one PostgreSQL', { skip: postgresMissing() }, () => {
   })
   after(() => server.stop())
 
+  test('one data directory serves one gateway at a time, also where the database is shared', async (t) => {
+    const store = { url: await server.database() }
+    const one = await startTestGateway(t, { store })
+    const config = { store, data_dir: one.dataDir }
+    const keys = await keysOf(one)
+    await assert.rejects(startTestGateway(t, config), (error: Error) =>
+      error.message.startsWith('Another gateway serves from'),
+    )
+    const two = await startTestGateway(t, { store })
+    assert.ok((await keysOf(two)).length > keys.length, 'another directory has a key of its own')
+    await one.close()
+    const next = await startTestGateway(t, config)
+    assert.ok((await keysOf(next)).some(({ kid }) => kid === keys[0]?.kid))
+    await next.close()
+  })
+
   test('a receipt that is revoked on one is not used again on the other, which was notified', async (t) => {
     const url = await server.database()
     const upstream = await startHttpUpstream((_request, response) => response.end('[]'))

@@ -6,6 +6,7 @@ import { addressWords, isPostgresUrl, readPostgresUrl } from '../postgres/addres
 import type { StoreEvents, Store } from '../store.ts'
 import type { StoreConfig, StorePlaces } from '../settings.ts'
 import { CHAIN_PREFIX } from '../sql/journal.ts'
+import { directoryFault } from '../sqlite/opening-fault.ts'
 import { openSqliteStore } from '../sqlite/store.ts'
 
 /**
@@ -50,10 +51,32 @@ interface ServingEvents extends StoreEvents {
  */
 export function openStoreToServe(config: StoreConfig, events: ServingEvents): Promise<Store> {
   const file = ledgerFile(config)
-  if (file === null) return openShared(config, events, true)
+  if (file === null) return openSharedToServe(config, events)
   // Both the directory (keys, spool) and the ledger, which may be elsewhere, serve one gateway at a time.
-  const locks = [join(resolve(config.data_dir), 'serving.lock'), `${file}.lock`]
-  return openSqliteStore({ ...recordSettings(config), ...events, file, locks })
+  return openSqliteStore({ ...recordSettings(config), ...events, file, locks: [servingLock(config), `${file}.lock`] })
+}
+
+function servingLock({ data_dir: directory }: Pick<StoreConfig, 'data_dir'>): string {
+  return join(resolve(directory), 'serving.lock')
+}
+
+/** Several gateways share the database. The receipt keys, the spool and the chain of a data directory are those of one. */
+async function openSharedToServe(config: StoreConfig, events: ServingEvents): Promise<Store> {
+  const { holdServingLock } = await import('../sqlite/serving-lock.ts')
+  let lock: ReturnType<typeof holdServingLock>
+  try {
+    lock = holdServingLock(servingLock(config))
+  } catch (error) {
+    throw new StartupError(directoryFault(config.data_dir, error), { cause: error })
+  }
+  try {
+    const store = await openShared(config, events, true)
+    const close = () => store.close()
+    return Object.assign(Object.create(store), { close: () => close().finally(() => lock.close()) })
+  } catch (error) {
+    lock.close()
+    throw error
+  }
 }
 
 function recordSettings({ ledger: { calls, flush } }: StoreConfig) {

@@ -777,7 +777,7 @@ export const MIGRATIONS: readonly string[] = [
   DECLARE
     found integer;
   BEGIN
-    -- One of many callers at a time looks at these decisions. All lock them in the same order.
+    -- One of many callers at a time looks at these decisions. All lock them sorted by id.
     PERFORM 1 FROM decisions WHERE decision_id = ANY (wanted) ORDER BY decision_id FOR NO KEY UPDATE;
     GET DIAGNOSTICS found = ROW_COUNT;
     IF found <> cardinality(wanted) OR EXISTS (SELECT 1 FROM receipt_events WHERE decision_id = ANY (wanted))

@@ -35,6 +35,13 @@ const REMEDIES: readonly { readonly codes: readonly number[]; readonly remedy: s
   },
 ]
 
+/** Why a gateway with a shared database cannot have its data directory. */
+export function directoryFault(directory: string, error: unknown): string {
+  return errorCode(error) === HELD_ELSEWHERE
+    ? `Another gateway serves from ${directory}: each has receipt keys and a chain of the ledger of its own. Stop the other one, or name another directory with data_dir (PREFLIGHT_DATA_DIR).`
+    : `The lock of the data directory ${directory} cannot be made: ${messageOf(error)}.`
+}
+
 /** @returns a message for the operator: fault, cause and fix */
 export function sqliteOpeningFault(file: string, error: unknown): string {
   if (errorCode(error) === HELD_ELSEWHERE)
