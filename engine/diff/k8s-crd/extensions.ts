@@ -170,28 +170,37 @@ const VALIDATIONS = 'x-kubernetes-validations'
 /** Rules are matched by the conditions of their expressions, however these are written. Their messages may change. */
 function compareRules({ steps, ...part }: ExtensionPart, add: AddExtensionChange): void {
   const [base, head] = [validationRules(part.before), validationRules(part.after)]
-  for (const [key, { expression, located }] of base) {
-    if (!head.has(key)) add({ rule: 'crd-validation-rule-removed', steps, located, side: 'base', before: expression })
+  const reported = new Set<ValidationRule>()
+  /** A rule is reported once, whichever of its conditions changed. */
+  const addOnce = (one: ValidationRule, change: Omit<ExtensionChange, 'steps' | 'located'>): void => {
+    if (!reported.has(one)) add({ ...change, steps, located: one.located })
+    reported.add(one)
   }
-  for (const [key, { expression, located }] of head) {
+  for (const [key, one] of base) {
+    if (!head.has(key)) addOnce(one, { rule: 'crd-validation-rule-removed', side: 'base', before: one.expression })
+  }
+  for (const [key, one] of head) {
+    if (!base.has(key)) addOnce(one, { rule: 'crd-validation-rule-added', side: 'head', after: one.expression })
+  }
+  for (const [key, one] of head) {
     const known = base.get(key)
-    const place = { steps, located, side: 'head' } as const
-    if (known === undefined) add({ ...place, rule: 'crd-validation-rule-added', after: expression })
-    else if (runsOnCreation(known.located) !== runsOnCreation(located)) {
-      const rule = runsOnCreation(located) ? 'crd-validation-rule-added' : 'crd-validation-rule-removed'
-      const text = `${expression} (on creation)`
-      add({ ...place, rule, before: text, after: text })
-    } else if (!isEqual(ruleMessage(known.located), ruleMessage(located))) {
-      const [before, after] = [known.located.value, located.value]
-      add({ ...place, rule: 'crd-validation-rule-reworded', name: expression, before, after })
+    if (known !== undefined && known.runsOnCreation !== one.runsOnCreation) {
+      const rule = one.runsOnCreation ? 'crd-validation-rule-added' : 'crd-validation-rule-removed'
+      const text = `${one.expression} (on creation)`
+      addOnce(one, { rule, side: 'head', before: text, after: text })
     }
+  }
+  for (const [key, one] of head) {
+    const known = base.get(key)
+    if (known === undefined || isEqual(ruleMessage(known.located), ruleMessage(one.located))) continue
+    const [before, after] = [known.located.value, one.located.value]
+    addOnce(one, { rule: 'crd-validation-rule-reworded', side: 'head', name: one.expression, before, after })
   }
 }
 
 /** A rule on `oldSelf` is skipped when an object is created, unless it allows `oldSelf` to be absent. */
-function runsOnCreation({ value }: Located): boolean {
-  if (!isRecord(value)) return false
-  return value['optionalOldSelf'] === true || !tokensOf(String(value['rule'])).includes('oldSelf')
+function isRunOnCreation(rule: JsonRecord, tokens: readonly string[]): boolean {
+  return rule['optionalOldSelf'] === true || !tokens.includes('oldSelf')
 }
 
 /** The members of a rule beside its expression, with the defaults of ValidationRule (apiextensions.k8s.io/v1). */
@@ -225,7 +234,7 @@ function depthsOf(tokens: readonly string[]): readonly number[] {
 }
 
 /** Below this number of brackets a condition is compared as it is written. */
-const DEEPEST_CONDITION = 64
+const DEEPEST_CONDITION = 16
 
 /** Conditions that an expression joins by `&&`, which binds closer than `||` and `?`. Brackets around a whole are left out. */
 function conditionsOf(tokens: readonly string[], nesting = 0): readonly (readonly string[])[] {
@@ -247,6 +256,7 @@ interface ValidationRule {
   /** As written. */
   readonly expression: string
   readonly located: Located
+  readonly runsOnCreation: boolean
 }
 
 /** Those of a schema, and those that its combinators add (Kubernetes 1.31), by where they are and by condition. */
@@ -265,7 +275,7 @@ class CountedRules {
   add(key: string, rule: ValidationRule, isCounted: boolean): void {
     const known = this.byKey.get(key)
     // Of two rules with one condition, the one that always runs decides.
-    if (!isCounted && known !== undefined && runsOnCreation(known.located)) return
+    if (!isCounted && known?.runsOnCreation === true) return
     const count = this.#counts.get(key) ?? 0
     this.#counts.set(key, count + 1)
     this.byKey.set(isCounted && count > 0 ? `${key} again ${count}` : key, rule)
@@ -274,10 +284,12 @@ class CountedRules {
 
 function addRules(schema: Located, path: string, rules: CountedRules): void {
   for (const located of locatedItems(memberOf(schema, VALIDATIONS))) {
-    const expression = isRecord(located.value) ? located.value['rule'] : undefined
-    if (typeof expression !== 'string') continue
-    for (const condition of conditionsOf(tokensOf(expression)))
-      rules.add(`${path} ${condition.join(' ')}`, { expression, located }, path !== '')
+    const { value } = located
+    const expression = isRecord(value) ? value['rule'] : undefined
+    if (!isRecord(value) || typeof expression !== 'string') continue
+    const tokens = tokensOf(expression)
+    const rule = { expression, located, runsOnCreation: isRunOnCreation(value, tokens) }
+    for (const condition of conditionsOf(tokens)) rules.add(`${path} ${condition.join(' ')}`, rule, path !== '')
   }
   for (const keyword of ['allOf', 'anyOf', 'oneOf', 'not']) {
     const held = memberOf(schema, keyword)
