@@ -80,6 +80,7 @@ class DescriptionComparison {
   readonly #walk: McpWalk
   /** Pairs of objects that a reference led to. */
   readonly #seen = new Map<unknown, Set<unknown>>()
+  readonly #targets = new Map<SchemaRoot, ReadonlySet<string>>()
   #referred = 0
 
   constructor(kind: string, walk: McpWalk) {
@@ -149,11 +150,13 @@ class DescriptionComparison {
     if (head === null || part.roots === null) return
     const known = recordOf(base?.value)
     const names = Object.keys(recordOf(head.value)).filter((name) => !Object.hasOwn(known, name))
-    const places = names.length === 0 ? [] : targetPlaces(part.roots.head)
+    if (names.length === 0) return
+    const places = this.#targets.get(part.roots.head) ?? targetPlaces(part.roots.head)
+    this.#targets.set(part.roots.head, places)
     for (const name of names.sort(byCodeUnit)) {
       const after = memberOf(head, name)
-      if (after === null || places.some((place) => `${place}/`.startsWith(`${pointerOf(after.at)}/`))) continue
-      this.#compareValue(null, after, { ...part, at: stepInto(part.at, name) })
+      if (after !== null && !places.has(pointerOf(after.at)))
+        this.#compareValue(null, after, { ...part, at: stepInto(part.at, name) })
     }
   }
 
@@ -210,12 +213,14 @@ interface DescribedChange {
   readonly located: Located
 }
 
-/** The places that references in a schema lead to. */
-function targetPlaces({ root, resolve }: SchemaRoot): readonly string[] {
-  return referencesIn(root.value).flatMap((reference) => {
-    const target = resolve(reference, root)
-    return target === null ? [] : [pointerOf(target.at)]
-  })
+/** The places that references in a schema lead to, and those around them. */
+function targetPlaces({ root, resolve }: SchemaRoot): ReadonlySet<string> {
+  const places = new Set<string>()
+  for (const reference of referencesIn(root.value)) {
+    let place: Place | null = resolve(reference, root)?.at ?? null
+    for (; place !== null && !places.has(pointerOf(place)); place = place.parent) places.add(pointerOf(place))
+  }
+  return places
 }
 
 function referencesIn(schema: unknown): readonly string[] {
