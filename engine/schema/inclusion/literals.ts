@@ -214,9 +214,12 @@ export class Goal {
     })
   }
 
-  /** Drops the ways that contradict what is sure; false where a choice has none left. */
+  /** Drops the ways that contradict what is sure, and the choices that it makes; false where a choice has no way left. */
   prune(): boolean {
     const isClosed = (way: LiteralSet): boolean => way.some((one) => !this.#isConsistent(one))
+    const isOpen = (choice: readonly LiteralSet[]): boolean =>
+      !choice.some((way) => way.every((one) => this.#isSure(one)))
+    if (!this.choices.every(isOpen)) this.choices = this.choices.filter(isOpen)
     for (let index = 0; index < this.choices.length; index += 1) {
       const choice = this.choices[index] ?? []
       const first = choice.findIndex(isClosed)
@@ -226,6 +229,13 @@ export class Goal {
       this.choices[index] = ways
     }
     return true
+  }
+
+  /** Whether a condition is among what is sure. */
+  #isSure(one: Pending): boolean {
+    if ('among' in one) return false
+    if ('node' in one) return this.#added.has(literalKey(one))
+    return one.kind === 'presence' && this.presence.get(one.name) === one.isPresent
   }
 
   /** Adds the ways that are left alone, until there is none; false where that contradicts what is sure. */

@@ -114,6 +114,21 @@ suite('choices of many objects', () => {
   })
 })
 
+/** Each of four names demands the same schema, level by level. */
+function demanding(levels: number, leaf: Schema): Schema {
+  if (levels === 0) return { type: 'object', properties: { a: leaf }, required: ['a'] }
+  const next = demanding(levels - 1, leaf)
+  return { type: 'object', dependentSchemas: { p0: next, p1: next, p2: next, p3: next } }
+}
+
+test('a choice that is made with another one is not made again', () => {
+  for (let levels = 1; levels <= 6; levels += 1) {
+    const [before, after] = [demanding(levels, { type: 'integer' }), demanding(levels, text)]
+    const answer = proverOf().ask(at(before), at(after), { ...QUESTION, isText: true })
+    assert.equal(answer.kind, 'included', `${levels} levels`)
+  }
+})
+
 suite('what a member decides', () => {
   test('is what the question about the whole answers', () => {
     fc.assert(
