@@ -49,7 +49,7 @@ function isWithinAdded(place: string, added: ReadonlySet<string>): boolean {
 const OWN_DIALECT =
   /^https:\/\/(?:spec\.openapis\.org\/oas\/3\.\d\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema#?)$/
 
-/** The language of schemas, or of one. All are compared by OpenAPI's own, so another language may mean anything. */
+/** The language of schemas, or of one. Keywords are left out that it does not have. It may read the others in another way. */
 function compareDialects(walk: Walk): void {
   if (!isStated(walk.base) || !isStated(walk.head)) return
   const [base, head] = [dialectsIn(walk.base), dialectsIn(walk.head)]
