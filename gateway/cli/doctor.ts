@@ -81,7 +81,7 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
     return [
       ...(problems.length === 0 ? [good(`${nameOfSource(source)} can be used (${routes})`)] : problems.map(problem)),
       ...live.warnings.map((warning) => note(formatMistake(warning))),
-      ...(await runningFindings(config)),
+      ...(await runningFindings(config, isHere ? USUAL_FILE : args.value('config'))),
     ]
   } catch (error) {
     return mistakesIn(error).map(problem)
@@ -90,12 +90,21 @@ async function gatewayFindings(args: Arguments, io: CommandIo): Promise<readonly
 
 const USUAL_FILE = 'preflight.yaml'
 
-/** The gateway that serves from the data directory, wherever it listens; else the one at the configured address. */
-async function runningFindings({ data_dir: directory, listen }: Config): Promise<readonly DoctorFinding[]> {
+/**
+ * The gateway that serves from the data directory, wherever it listens; else the one at the configured address.
+ * @param file the configuration that a start has to name; undefined: none
+ */
+async function runningFindings(
+  { data_dir: directory, listen }: Config,
+  file: string | undefined,
+): Promise<readonly DoctorFinding[]> {
   const serving = readServing(resolve(directory))
   const address = serving?.admin ?? `http://${listen.admin}`
   const answer = await askReadiness(new URL('/readyz', address))
-  if (answer === null && serving === null) return [note(`no gateway answers at ${address}; start it: preflight serve`)]
+  if (answer === null && serving === null) {
+    const start = file === undefined ? 'preflight serve' : `preflight serve --config ${file}`
+    return [note(`no gateway answers at ${address}; start it: ${start}`)]
+  }
   if (answer === null)
     return [
       note(

@@ -129,6 +129,29 @@ test('preflight doctor finds the gateway that serves from the data directory, wh
   assert.match(looked.stdout, new RegExp(`ok +a gateway serves \\(${gateway.addresses.admin}\\)`))
 })
 
+test('preflight doctor names the command that starts a gateway with the configuration that it has read', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-doctor-'))
+  const file = join(directory, 'preflight.yaml')
+  writeFileSync(file, 'listen: { admin: 127.0.0.1:9 }\n')
+  const before = process.cwd()
+  process.chdir(directory)
+  t.after(() => process.chdir(before))
+  const named = { PREFLIGHT_CONFIG: file }
+  const rows: readonly (readonly [
+    argv: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    start: string,
+  ])[] = [
+    [['--config', file], {}, `preflight serve --config ${file}`],
+    [[], {}, 'preflight serve --config preflight.yaml'],
+    [[], named, 'preflight serve'],
+  ]
+  for (const [argv, environment, start] of rows) {
+    const { stdout } = await run(['doctor', ...argv], { environment })
+    assert.equal(/start it: (.*)$/m.exec(stdout)?.[1], start, stdout)
+  }
+})
+
 test('a share of the requests is logged, one line each, without what may be secret', async (t) => {
   const { gateway, upstream } = await operated(t, { log: { requests: 1 } })
   const answer = await fetch(`${gateway.addresses.proxy}/pets?token=hidden`, {
