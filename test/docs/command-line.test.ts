@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { DEFAULT_TTL_SECONDS, FALLBACK_TTL_SECONDS } from '../../engine/policy/compile.ts'
 import { BOOTSTRAP_KEY_MINIMUM } from '../../gateway/callers/api-keys.ts'
-import { EXIT } from '../../gateway/cli/command.ts'
+import { EXIT, type Command } from '../../gateway/cli/command.ts'
 import { allCommands } from '../../gateway/cli/main.ts'
 import { CONFIG_LEAVES } from '../../gateway/config/leaves.ts'
 import { namesIn, namesOf, rowsIn, sectionOf } from './page.ts'
@@ -16,6 +16,21 @@ test('the page of the command line lists every command', async () => {
   const listed = [...rows].flatMap(([, names = '']) => namesOf(names).map((name) => name.split(' ')[0]))
   const commands = (await allCommands()).map(({ name }) => name)
   assert.deepEqual(new Set(listed), new Set(commands))
+})
+
+function worksInBoth({ options }: Command): boolean {
+  return ['url', 'data-dir'].every((wanted) => options.some(({ name }) => name === wanted))
+}
+
+test('the page names every command that works on a running gateway and on a data directory', async () => {
+  const page = readFileSync(new URL('../../docs/command-line.md', import.meta.url), 'utf8')
+  const [list = ''] = page.slice(page.indexOf('These commands work in both places')).split('`policy simulate`')
+  const found = (await allCommands()).flatMap((entry) => {
+    if (!('commands' in entry)) return worksInBoth(entry) ? [entry.name] : []
+    const both = entry.commands.filter(worksInBoth)
+    return both.length === entry.commands.length ? [entry.name] : both.map(({ name }) => `${entry.name} ${name}`)
+  })
+  assert.deepEqual(namesOf(list).toSorted(), found.toSorted())
 })
 
 suite('command-line.md', () => {
