@@ -26,7 +26,7 @@ import { openLocalRepository } from '../scm/local-repository.ts'
 import { ScmError } from '../scm/scm-error.ts'
 import { variable } from '../settings/environment.ts'
 import { MARKER, pipelinePlace, type PipelinePlace } from './ci-platform.ts'
-import { EXIT, QUIET, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
+import { EXIT, QUIET, InputError, UsageError, type Arguments, type Command, type ExitCode } from './command.ts'
 import { CONFIG_OPTION, configSource } from './config-option.ts'
 import { writeLine, type CommandIo, openProgress, type Progress } from './io.ts'
 import { openLocalFlow } from './local-analysis.ts'
@@ -134,7 +134,7 @@ async function pipelineChange(
     const completeness = derivedCompleteness(derived, null)
     return { artifacts, unreadable, completeness, problem: problem?.message ?? null, base, head }
   } catch (error) {
-    if (error instanceof ScmError) throw new UsageError(error.message)
+    if (error instanceof ScmError) throw new InputError(error.message)
     throw error
   }
 }

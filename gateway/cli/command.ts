@@ -60,6 +60,9 @@ export class UsageError extends Error {
   }
 }
 
+/** The command line was understood, and a document, file, key or gateway that it names cannot be used: its help does not help. */
+export class InputError extends UsageError {}
+
 const HELP: OptionSpec = { name: 'help', help: 'Show this.' }
 
 /** Null for --help. Throws a UsageError that names the nearest known option. */

@@ -19,7 +19,16 @@ import { diffReport, incompleteLine, reaches } from '../report/diff-report.ts'
 import { ignoreFindings, type IgnoreEntry } from '../report/ignore-list.ts'
 import { printable } from '../report/printable.ts'
 import { renderReport, REPORT_FORMS } from '../report/report.ts'
-import { EXIT, QUIET, UsageError, type Arguments, type Command, type ExitCode, positiveInteger } from './command.ts'
+import {
+  EXIT,
+  QUIET,
+  InputError,
+  UsageError,
+  type Arguments,
+  type Command,
+  type ExitCode,
+  positiveInteger,
+} from './command.ts'
 import { COMPARE_OPTIONS, compareOptionsOf } from './diff-options.ts'
 import { filesOf, readSource, type DocumentSource, withImports } from './documents.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
@@ -117,7 +126,7 @@ async function ignoreEntries(args: Arguments): Promise<readonly IgnoreEntry[]> {
   const { readIgnoreFile } = await import('../report/ignore-file.ts')
   const entries = readIgnoreFile(file)
   if (entries.ok) return entries.value
-  throw new UsageError(`the ignore list has mistakes:\n${entries.problem.map(formatMistake).join('\n')}`)
+  throw new InputError(`the ignore list has mistakes:\n${entries.problem.map(formatMistake).join('\n')}`)
 }
 
 function staleText({ place, reason, expires }: IgnoreEntry, today: string): string {

@@ -17,7 +17,7 @@ import { referencedFiles, type FileShelf } from '../documents/referenced-files.t
 import { parseGitReference } from '../documents/git.ts'
 import { recordIn } from '../json/unchecked-json.ts'
 import { errorCode, messageOf } from '../errors/startup-error.ts'
-import { UsageError } from './command.ts'
+import { InputError, UsageError } from './command.ts'
 import { readStream, type CommandIo } from './io.ts'
 import { readArgumentText, statsOf } from '../runtime/regular-file.ts'
 
@@ -58,9 +58,9 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
   }
   const reference = parseGitReference(name)
   if (reference === null)
-    throw new UsageError(`${name} is not a file, a <ref>:<path> of a git repository or an http(s) address`)
+    throw new InputError(`${name} is not a file, a <ref>:<path> of a git repository or an http(s) address`)
   const document = await readGitDocument(folder, reference, MAX_BYTES)
-  if (!document.ok) throw new UsageError(`${name}: ${document.problem.message}`)
+  if (!document.ok) throw new InputError(`${name}: ${document.problem.message}`)
   const { text, read } = document.value
   const imports = { read, placesOf: placesAbove(reference.path.split('/').length - 1) }
   return { name, text, path: reference.path, isCheckedOut: false, readBeside: read, imports }
@@ -74,7 +74,7 @@ async function fetchedSource(name: string): Promise<DocumentSource> {
     fetch: (url, maxBytes) =>
       fetchLocated(url, { allowedHosts: null, isPermitted: () => true, maxBytes, maxRedirects: MAX_REDIRECTS }),
   })
-  if (!whole.ok) throw new UsageError(`${name}: ${whole.problem.message}`)
+  if (!whole.ok) throw new InputError(`${name}: ${whole.problem.message}`)
   return { name, text: whole.value.text, path: null, isCheckedOut: false, ...ALONE }
 }
 
@@ -92,7 +92,7 @@ async function protoSetIn(folder: string): Promise<string> {
   try {
     return await readProtoFolder(folder, MAX_BYTES)
   } catch (error) {
-    throw new UsageError(messageOf(error))
+    throw new InputError(messageOf(error))
   }
 }
 
@@ -106,7 +106,7 @@ async function stdinText(io: CommandIo): Promise<string> {
   try {
     return await readStream(io.stdin)
   } catch (error) {
-    throw new UsageError(`stdin cannot be read: ${messageOf(error)}`)
+    throw new InputError(`stdin cannot be read: ${messageOf(error)}`)
   }
 }
 
@@ -115,7 +115,7 @@ function readGivenFile(path: string): string {
     return readArgumentText(path)
   } catch (error) {
     // An error of the file system names the file.
-    throw new UsageError(errorCode(error) === null ? `${path} cannot be read: ${messageOf(error)}` : messageOf(error))
+    throw new InputError(errorCode(error) === null ? `${path} cannot be read: ${messageOf(error)}` : messageOf(error))
   }
 }
 
@@ -152,12 +152,12 @@ function readerBeside(document: string, roots: readonly string[]): FileShelf['re
     for (const path of paths) {
       const target = resolve(dirname(document), path)
       if (!roots.some((root) => !relative(root, target).startsWith('..'))) {
-        throw new UsageError(`${document} refers to ${path}, which is outside its folder and the working directory`)
+        throw new InputError(`${document} refers to ${path}, which is outside its folder and the working directory`)
       }
       if (!existsSync(target)) continue
       // A link may point elsewhere, and the text that is read is compared, printed and sent.
       if (!roots.some((root) => !relative(realpathSync(root), realpathSync(target)).startsWith('..')))
-        throw new UsageError(
+        throw new InputError(
           `${document} refers to ${path}, a link to a file outside its folder and the working directory`,
         )
       texts.set(path, readGivenFile(target))
@@ -174,7 +174,7 @@ export async function filesOf({ name, text, readBeside }: DocumentSource): Promi
     referencesOf: (content) => TEXTS_HERE.fileReferences(content),
     maxBytes: MAX_BYTES,
   })
-  if (!files.ok) throw new UsageError(`${name}: ${files.problem.message}`)
+  if (!files.ok) throw new InputError(`${name}: ${files.problem.message}`)
   return files.value
 }
 
@@ -205,7 +205,7 @@ export async function withImports(
 async function protoImportsOf({ name, text, imports }: DocumentSource): Promise<ReadonlyMap<string, ImportedFile>> {
   if (imports === null) return new Map()
   const found = await importedFiles(text, { ...imports, maxBytes: MAX_BYTES, limits: DEFAULT_DOCUMENT_LIMITS })
-  if (!found.ok) throw new UsageError(`${name}: ${found.problem.message}`)
+  if (!found.ok) throw new InputError(`${name}: ${found.problem.message}`)
   return found.value
 }
 

@@ -13,7 +13,7 @@ import { printable } from '../report/printable.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import type { ApiRoute } from '../api/route.ts'
-import { UsageError } from './command.ts'
+import { InputError, UsageError } from './command.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 
 export interface GatewayClient {
@@ -158,7 +158,7 @@ function refusal(
   const code = knownCode(error)
   const text = typeof message === 'string' ? printable(message) : `${request.url.origin} answered ${status}`
   if (code === 'UNAUTHENTICATED')
-    return new UsageError(`${request.url.origin} does not accept the key. ${remedy}`.trim())
+    return new InputError(`${request.url.origin} does not accept the key. ${remedy}`.trim())
   if (code === 'NOT_FOUND' && text.startsWith('This listener serves'))
     return new Error(`${request.url.origin} is the admin listener of a gateway. Check --url: ${API_PORT}`)
   const isUnknown = code === 'METHOD_NOT_ALLOWED' || (code === 'NOT_FOUND' && text.startsWith('There is nothing at'))

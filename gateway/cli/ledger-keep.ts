@@ -15,7 +15,7 @@ import { exportLines, verifyExport, type ExportedChain, type ExportReport } from
 import { pruneLedger } from '../store/retention.ts'
 import { checkpointFile, keepCheckpoint, signCheckpoint } from '../store/checkpoints.ts'
 import { readLedgerFile } from '../store/sqlite/reader.ts'
-import { EXIT, UsageError, type Arguments, type Command, type ExitCode, momentOf } from './command.ts'
+import { EXIT, InputError, UsageError, type Arguments, type Command, type ExitCode, momentOf } from './command.ts'
 import { PLACE_OPTIONS, placeConfigOf } from './config-option.ts'
 import { noteAct, openExistingRing, withStore } from './data-directory.ts'
 import { textFile } from './documents.ts'
@@ -75,7 +75,7 @@ export async function verifyRemote(gateway: GatewayClient, args: Arguments, io: 
 
 async function publishedKeys(gateway: GatewayClient): Promise<KeySet> {
   const keys = parseKeySet(await gateway.ask(keySet, Type.Object({ keys: Type.Array(Type.Unknown()) })))
-  if (!keys.ok) throw new UsageError(`${gateway.origin}: ${keys.problem.message}`)
+  if (!keys.ok) throw new InputError(`${gateway.origin}: ${keys.problem.message}`)
   return keys.value
 }
 
@@ -96,7 +96,7 @@ function showExport(report: ExportReport, args: Arguments, io: CommandIo): ExitC
 }
 
 function linesOf(file: string): AsyncIterable<string> {
-  if (!existsSync(file)) throw new UsageError(`there is no file ${file}`)
+  if (!existsSync(file)) throw new InputError(`there is no file ${file}`)
   assertNoSpecialFile(file)
   return createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity })
 }
@@ -108,10 +108,10 @@ function keySetFile(args: Arguments): KeySet | null {
   try {
     value = JSON.parse(textFile(file))
   } catch (error) {
-    throw new UsageError(`${file} is not JSON: ${messageOf(error)}`)
+    throw new InputError(`${file} is not JSON: ${messageOf(error)}`)
   }
   const keys = parseKeySet(value)
-  if (!keys.ok) throw new UsageError(`${file}: ${keys.problem.message}`)
+  if (!keys.ok) throw new InputError(`${file}: ${keys.problem.message}`)
   return keys.value
 }
 

@@ -15,7 +15,7 @@ import { createFlow } from '../flow/authorize.ts'
 import { recordIn } from '../json/unchecked-json.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
-import { UsageError, type Arguments } from './command.ts'
+import { InputError, type Arguments } from './command.ts'
 import { configSource } from './config-option.ts'
 import type { CommandIo } from './io.ts'
 import { isJsonObject } from '../json/strict-json.ts'
@@ -62,15 +62,15 @@ function artifactOf(value: unknown, index: number): Artifact {
   const { id, type, before, after, path, files } = recordIn(value)
   const named = typeof type === 'string' ? canonicalArtifactType(type) : null
   if (typeof id !== 'string' || named === null || typeof before !== 'string' || typeof after !== 'string')
-    throw new UsageError(`artifacts[${index}] needs id, type, before and after; type is a type that the gateway knows`)
-  if (path !== undefined && typeof path !== 'string') throw new UsageError(`artifacts[${index}].path is not a text`)
+    throw new InputError(`artifacts[${index}] needs id, type, before and after; type is a type that the gateway knows`)
+  if (path !== undefined && typeof path !== 'string') throw new InputError(`artifacts[${index}].path is not a text`)
   if (!isFiles(files))
-    throw new UsageError(`artifacts[${index}].files holds texts by path, or {before, after} where they differ`)
+    throw new InputError(`artifacts[${index}].files holds texts by path, or {before, after} where they differ`)
   const artifact = { id, type: named, before, after, ...(path !== undefined && { path }), ...(files && { files }) }
   const [mistake] = fileMistakes(artifact)
   if (mistake === undefined) return artifact
   const place = mistake.path === null ? '' : `[${JSON.stringify(mistake.path)}]`
-  throw new UsageError(`artifacts[${index}].files${place} ${mistake.message}`)
+  throw new InputError(`artifacts[${index}].files${place} ${mistake.message}`)
 }
 
 function isFiles(files: unknown): files is ArtifactFiles | undefined {

@@ -10,6 +10,7 @@ import {
   EXIT,
   helpOf,
   parseCommandLine,
+  InputError,
   UsageError,
   type Command,
   type CommandGroup,
@@ -71,7 +72,7 @@ export async function main(argv: readonly string[], io: CommandIo = processIo(en
   try {
     return await dispatchWords({ commands: await calledOf(argv), summary: SUMMARY }, argv, path, io)
   } catch (error) {
-    const isUsage = error instanceof UsageError
+    const isUsage = error instanceof UsageError && !(error instanceof InputError)
     writeLine(io.stderr, `${path.join(' ')}: ${pathFault(error) ?? messageOf(error)}`)
     if (error instanceof GatewayError) for (const { message } of error.details) writeLine(io.stderr, `  ${message}`)
     if (isUsage) writeLine(io.stderr, `Run ${path.join(' ')} --help to see how it is used.`)

@@ -13,7 +13,7 @@ import { makeHome, type DeskHome } from '../stdio/home.ts'
 import { startProgram } from '../stdio/program.ts'
 import { reachSseServer } from '../stdio/sse-server.ts'
 import { runWrapper, type WrappedProgram } from '../stdio/wrapper.ts'
-import { EXIT, UsageError, type Arguments, type ExitCode, wholeSeconds } from './command.ts'
+import { EXIT, InputError, UsageError, type Arguments, type ExitCode, wholeSeconds } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { daemonConnector, homeOf, withEnvironment } from './mcp-home.ts'
 
@@ -53,7 +53,7 @@ function readListed(file: string, { environment }: CommandIo): readonly ListedSe
   } catch (error) {
     const message = messageOf(error)
     // A fault of the file system names the file itself.
-    throw new UsageError(message.startsWith(file) ? message : `${file}: ${message}`)
+    throw new InputError(message.startsWith(file) ? message : `${file}: ${message}`)
   }
 }
 

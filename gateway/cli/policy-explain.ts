@@ -16,7 +16,7 @@ import { explanationLines, explanationOf } from '../flow/policy-explanation.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { printable } from '../report/printable.ts'
 import { sha256Hex } from '../runtime/hash.ts'
-import { EXIT, UsageError, type Arguments, type ExitCode } from './command.ts'
+import { EXIT, InputError, type Arguments, type ExitCode } from './command.ts'
 import { configSource } from './config-option.ts'
 import { withStore } from './data-directory.ts'
 import { show } from './format.ts'
@@ -44,7 +44,7 @@ async function explainedHere(id: string, args: Arguments, io: CommandIo): Promis
   }
   return withStore(args, io, async (store) => {
     const row = await store.decisions.byId(LOCAL_TENANT, id)
-    if (row === null) throw new UsageError(`there is no decision ${id} in this data directory`)
+    if (row === null) throw new InputError(`there is no decision ${id} in this data directory`)
     return explainedDecision(row, { policy, flow, store })
   })
 }

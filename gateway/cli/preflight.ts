@@ -18,6 +18,7 @@ import { fetchFailure, messageOf } from '../errors/startup-error.ts'
 import {
   columns,
   EXIT,
+  InputError,
   UsageError,
   type Arguments,
   type Command,
@@ -111,7 +112,7 @@ async function readArtifacts(args: Arguments, io: CommandIo): Promise<readonly u
   if (args.operands.length > 0) throw new UsageError('give either BEFORE AFTER or --change-set')
   const changeSet: unknown = parseJson(textFile(file), file)
   const artifacts = isJsonObject(changeSet) ? changeSet['artifacts'] : changeSet
-  if (!Array.isArray(artifacts)) throw new UsageError(`${file} has no list "artifacts"`)
+  if (!Array.isArray(artifacts)) throw new InputError(`${file} has no list "artifacts"`)
   return artifacts
 }
 
@@ -192,7 +193,7 @@ export async function askGateway(
       },
     )
   }
-  if (response.status === 401) throw new UsageError(`${origin} does not accept the key. ${ASK_FOR_KEY}`)
+  if (response.status === 401) throw new InputError(`${origin} does not accept the key. ${ASK_FOR_KEY}`)
   const answer = parseJson(await response.text(), origin)
   if (response.ok && isJsonObject(answer)) return answer
   throw new Error(`${origin} answered ${response.status}: ${errorText(answer)}`)
@@ -256,7 +257,7 @@ function parseJson(content: string, name: string): unknown {
     const value: unknown = JSON.parse(content)
     return value
   } catch (error) {
-    throw new UsageError(`${name} is not JSON: ${messageOf(error)}`)
+    throw new InputError(`${name} is not JSON: ${messageOf(error)}`)
   }
 }
 

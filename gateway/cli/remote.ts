@@ -7,7 +7,7 @@ import { recordIn, textIn } from '../json/unchecked-json.ts'
 import { isLoopback } from '../network/listen-address.ts'
 import { exposedFiles } from '../runtime/private-file.ts'
 import { variable } from '../settings/environment.ts'
-import { UsageError, type Arguments, type OptionSpec } from './command.ts'
+import { InputError, UsageError, type Arguments, type OptionSpec } from './command.ts'
 import { configSource, PLACE_OPTIONS, placeConfigOf } from './config-option.ts'
 import { textFile } from './documents.ts'
 import { gatewayClient, type GatewayClient } from './gateway-client.ts'
@@ -105,7 +105,7 @@ function statedKey(args: Arguments, io: CommandIo): string | null {
     if (exposedFiles([file]).length > 0)
       writeLine(io.stderr, `warning: every user of this machine can read ${file}: chmod 600 ${file}`)
     const key = textFile(file).trim()
-    if (key === '' || /\s/.test(key)) throw new UsageError(`${file} must contain one API key and nothing else`)
+    if (key === '' || /\s/.test(key)) throw new InputError(`${file} must contain one API key and nothing else`)
     return key
   }
   return variable(io.environment, 'PREFLIGHT_API_KEY')
@@ -147,6 +147,6 @@ function servingDirectory(args: Arguments, io: CommandIo): string {
 function servingIn(directory: string): ServingGateway {
   const serving = readServing(directory)
   if (serving === null)
-    throw new UsageError(`no gateway serves from ${directory}; name one with --url, --data-dir or --config`)
+    throw new InputError(`no gateway serves from ${directory}; name one with --url, --data-dir or --config`)
   return serving
 }

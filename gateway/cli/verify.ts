@@ -19,6 +19,7 @@ import { messageOf } from '../errors/startup-error.ts'
 import {
   columns,
   EXIT,
+  InputError,
   UsageError,
   type Arguments,
   type Command,
@@ -95,7 +96,7 @@ async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const token = (operand === '-' ? await readStream(io.stdin) : operand).trim()
   const keysFile = args.value('keys') ?? ''
   const keys = parseKeySet(jsonFile(keysFile))
-  if (!keys.ok) throw new UsageError(`${keysFile}: ${keys.problem.message}`)
+  if (!keys.ok) throw new InputError(`${keysFile}: ${keys.problem.message}`)
   const envelopeFile = args.value('envelope')
   const input: VerifyInput = {
     token,
@@ -153,7 +154,7 @@ function jsonFile(file: string): unknown {
     const value: unknown = JSON.parse(textFile(file))
     return value
   } catch (error) {
-    throw error instanceof UsageError ? error : new UsageError(`${file} is not JSON: ${messageOf(error)}`)
+    throw error instanceof UsageError ? error : new InputError(`${file} is not JSON: ${messageOf(error)}`)
   }
 }
 

@@ -180,3 +180,38 @@ for (const [what, words, streams] of [
     assert.equal(status, 3)
     if (errors === 'pipe') assert.match(stderr, /^preflight: the output cannot be written: ENOSPC[^\n]*\.\n$/)
   })
+
+test('the help is named after a wrong use, and not after a document, key or gateway that cannot be used', async () => {
+  const broken = file('broken.json', '{')
+  const noChange = file('change-set.json', '{"artifacts": 1}')
+  const none = join(directory, 'none.json')
+  const closed = 'http://127.0.0.1:9/a.json'
+  const wrongUses: readonly (readonly string[])[] = [
+    ['diff', one],
+    ['diff', one, one, '--colour', 'red'],
+    ['diff', '-', '-'],
+    ['diff', one, one, '--level', 'x'],
+    ['preflight', '--mode', 'authorize', one, one],
+    ['keys', 'create'],
+  ]
+  const unusable: readonly (readonly string[])[] = [
+    ['diff', one, none],
+    ['diff', one, closed],
+    ['diff', one, 'http://127.0.0.1:9/../a'],
+    ['diff', one, 'nowhere:api.json'],
+    ['preflight', '--mode', 'analyze', '--local', '--change-set', broken],
+    ['preflight', '--mode', 'analyze', '--local', '--change-set', noChange],
+    ['preflight', '--mode', 'analyze', '--local', '--change-set', none],
+    ['verify', 'token', '--keys', broken, '--operation', 'merge'],
+    ['verify', 'token', '--keys', one, '--operation', 'merge'],
+    ['verify', 'token', '--keys', none, '--operation', 'merge'],
+  ]
+  for (const [named, isNamed] of [
+    ...wrongUses.map((argv) => [argv, true] as const),
+    ...unusable.map((argv) => [argv, false] as const),
+  ]) {
+    const { code, stderr } = await run(named)
+    assert.equal(code, 2, `${named.join(' ')}: ${stderr}`)
+    assert.equal(/ --help to see how it is used/.test(stderr), isNamed, `${named.join(' ')}: ${stderr}`)
+  }
+})
