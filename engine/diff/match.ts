@@ -41,7 +41,7 @@ export function matchRest<T>(first: Matched<T>, keyOf: (item: T) => string): Mat
 }
 
 /** Items of which there are several alike, with their numbers. */
-interface MatchedCounts<T> {
+export interface MatchedCounts<T> {
   readonly added: ReadonlyMap<T, number>
   readonly removed: ReadonlyMap<T, number>
   /** Each pair once. */
