@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { checkElements, worstOf, type ElementRow } from '../elements.ts'
+import { alarmsOf, checkElements, worstOf, type ElementRow } from '../elements.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -417,6 +417,14 @@ const CONDITIONS: readonly ElementRow<Parts>[] = [
 ]
 
 checkElements('a condition of a rule', 'k8s_crd', CONDITIONS, definition)
+
+test('a rule is reported once, however many of its conditions changed', () => {
+  const [base, head] = ['a', 'b'].map((name) =>
+    definition(joined(Array.from({ length: 2000 }, (_, index) => `self.${name}${index}`).join(' && '))),
+  )
+  const found = alarmsOf('k8s_crd', base, head).map(({ rule }) => rule)
+  assert.deepEqual(found, ['crd-validation-rule-added', 'crd-validation-rule-removed'])
+})
 
 /** One version more, which nobody calls unless it says so. */
 const unused = (schema: Json, more: Json = {}): Parts => ({
