@@ -3,6 +3,7 @@
  * So a mistake in `config` fails at `helm install`, not when the pod starts.
  */
 import { configInputSchema } from '../gateway/config/input-schema.ts'
+import { isJsonObject } from '../gateway/json/strict-json.ts'
 import type { GeneratedFile } from './validators.ts'
 
 /** A JSON Schema as plain JSON. */
@@ -216,6 +217,17 @@ function configValues(): Schema {
   return { ...rest, properties: Object.fromEntries(members) }
 }
 
+/** A choice of texts as one keyword: helm reports each alternative of `anyOf` on a line of its own. */
+function withEnum(value: unknown): unknown {
+  if (!isJsonObject(value) || !Array.isArray(value['anyOf'])) return value
+  const { anyOf: _, ...rest } = value
+  const texts = value['anyOf'].map((choice: unknown) => {
+    if (!isJsonObject(choice) || typeof choice['const'] !== 'string') return null
+    return Object.keys(choice).every((name) => name === 'const' || name === 'type') ? choice['const'] : null
+  })
+  return texts.includes(null) ? value : { ...rest, type: 'string', enum: texts }
+}
+
 export function chartSchema(): GeneratedFile {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -226,6 +238,6 @@ export function chartSchema(): GeneratedFile {
   }
   return {
     path: 'charts/preflight-gateway/values.schema.json',
-    content: `${JSON.stringify(schema, null, 2)}\n`,
+    content: `${JSON.stringify(schema, (_, value: unknown) => withEnum(value), 2)}\n`,
   }
 }

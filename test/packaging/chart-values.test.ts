@@ -48,6 +48,9 @@ const REFUSED: readonly (readonly [setting: string, message: RegExp])[] = [
   ['ports.proxy=15081', /ports\.api and ports\.proxy are both 15081: set different ports/],
   ['hub.port=15443', /hub\.port and webhooks\.port are both 15443/],
   ['ports.transparent=15090', /ports\.admin and ports\.transparent are both 15090/],
+  // On one line, whatever the number of choices.
+  ['config.tier=none', /'\/config\/tier': value must be one of 'sidecar', 'gateway', 'verifier'/],
+  ['injector.settings.mode=none', /'\/injector\/settings\/mode': value must be one of '/],
   ['lifecycle.preStop.sleep.seconds=0', /\/lifecycle\/preStop\/sleep\/seconds/],
 ]
 
