@@ -59,7 +59,7 @@ export const SUITES: readonly Suite[] = [
     tests: [
       'test/gateway/wire/path-ambiguity.test.ts',
       'test/gateway/wire/hostile.test.ts',
-      'test/gateway/proxy-wire.test.ts',
+      'test/gateway/wire/wire.test.ts',
     ],
   },
   {
@@ -67,7 +67,7 @@ export const SUITES: readonly Suite[] = [
     only: ['headers.ts', 'sent-request.ts', 'http2-fields.ts'],
     left: {},
     tests: [
-      'test/gateway/proxy-wire.test.ts',
+      'test/gateway/wire/wire.test.ts',
       'test/gateway/wire/judged-fields.test.ts',
       'test/gateway/wire/http2.test.ts',
     ],

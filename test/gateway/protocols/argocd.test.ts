@@ -1,0 +1,318 @@
+/** Argo CD through the proxy, by REST: which calls need a receipt for which application, and which pass. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { APP, argocdScene } from '../../fakes/argocd-scene.ts'
+import { issuedReceipt } from '../../fakes/issued-receipt.ts'
+import { startTestGateway } from '../../fakes/gateway.ts'
+import { startHttpUpstream } from '../../fakes/http-upstream.ts'
+import { startProxy } from '../../fakes/proxy-under-test.ts'
+import { at } from '../../json.ts'
+
+for (const [method, path, body, action, context] of [
+  [
+    'POST',
+    '/api/v1/applications/shop/sync',
+    { revision: 'abc' },
+    'sync argocd/shop',
+    { operation: 'deploy', target_id: 'argocd:argocd/shop' },
+  ],
+  [
+    'POST',
+    '/api/v1/applications/shop/sync',
+    { appNamespace: 'team', dryRun: false },
+    'sync team/shop',
+    { operation: 'deploy', target_id: 'argocd:team/shop' },
+  ],
+  [
+    'POST',
+    '/api/v1/applications/shop/rollback',
+    { id: 3 },
+    'rollback argocd/shop',
+    { operation: 'deploy', target_id: 'argocd:argocd/shop' },
+  ],
+  [
+    'POST',
+    '/api/v1/applications?upsert=true',
+    APP,
+    'create team/shop',
+    { operation: 'deploy', target_id: 'argocd:team/shop' },
+  ],
+  ['PUT', '/api/v1/applications/shop', APP, 'update team/shop', { operation: 'deploy', target_id: 'argocd:team/shop' }],
+  [
+    'PUT',
+    '/api/v1/applications/shop/spec?appNamespace=team',
+    {},
+    'update spec of team/shop',
+    { operation: 'deploy', target_id: 'argocd:team/shop' },
+  ],
+  [
+    'PATCH',
+    '/api/v1/applications/shop',
+    { patch: '{}', patchType: 'merge' },
+    'patch argocd/shop',
+    { operation: 'deploy', target_id: 'argocd:argocd/shop' },
+  ],
+  [
+    'DELETE',
+    '/api/v1/applications/shop?cascade=true&appNamespace=team',
+    undefined,
+    'delete team/shop',
+    { operation: 'delete', target_id: 'argocd:team/shop' },
+  ],
+  [
+    'DELETE',
+    '/api/v1/applications/shop/operation',
+    undefined,
+    'terminate operation of argocd/shop',
+    { operation: 'deploy', target_id: 'argocd:argocd/shop' },
+  ],
+  [
+    'POST',
+    '/api/v1/applications/shop/resource/actions',
+    '"restart"',
+    'run action on argocd/shop',
+    { operation: 'deploy', target_id: 'argocd:argocd/shop' },
+  ],
+  [
+    'POST',
+    '/api/v1/applications/shop/resource/actions/v2',
+    { action: 'restart', appNamespace: 'team' },
+    'run action on team/shop',
+    { operation: 'deploy', target_id: 'argocd:team/shop' },
+  ],
+  [
+    'DELETE',
+    '/api/v1/applications/shop/resource?kind=Pod&appNamespace=team',
+    undefined,
+    'delete resource of team/shop',
+    { operation: 'delete', target_id: 'argocd:team/shop' },
+  ],
+  [
+    'POST',
+    '/api/v1/projects',
+    {},
+    'POST /api/v1/projects',
+    { operation: 'deploy', target_id: 'argocd:/api/v1/projects' },
+  ],
+  [
+    'DELETE',
+    '/api/v1/clusters/c1',
+    undefined,
+    'DELETE /api/v1/clusters/c1',
+    { operation: 'delete', target_id: 'argocd:/api/v1/clusters/c1' },
+  ],
+] as const) {
+  test(`${method} ${path} needs a receipt: ${action}`, async (t) => {
+    const { upstream, proxy, send } = await argocdScene(t)
+    const answer = await send(method, path, body)
+    assert.equal(answer.status, 403)
+    const reported: unknown = await answer.json()
+    assert.equal(at(reported, 'receipt_required', 'context', 'operation'), context.operation)
+    assert.equal(at(reported, 'receipt_required', 'context', 'target_id'), context.target_id)
+    assert.equal(proxy.interceptions[0]?.action, action)
+    assert.equal(upstream.requests.length, 0)
+  })
+}
+
+test('the revision that is synced is bound as the head', async (t) => {
+  const { proxy, send } = await argocdScene(t)
+  const one: unknown = await (await send('POST', '/api/v1/applications/shop/sync', { revision: 'abc' })).json()
+  assert.equal(at(one, 'receipt_required', 'context', 'head'), 'abc')
+  const two: unknown = await (
+    await send('POST', '/api/v1/applications/shop/sync', { revisions: ['a', 'b'], sourcePositions: [1, 2] })
+  ).json()
+  assert.equal(at(two, 'receipt_required', 'context', 'head'), 'a,b')
+  assert.equal(proxy.interceptions.length, 2)
+})
+
+for (const [method, path, body] of [
+  ['GET', '/api/v1/applications/shop', undefined],
+  ['GET', '/api/v1/stream/applications', undefined],
+  ['POST', '/api/v1/session', { username: 'a', password: 'b' }],
+  ['POST', '/api/v1/applications/shop/sync', { dryRun: true }],
+  ['POST', '/api/v1/applications/shop/rollback', { dryRun: true, id: 1 }],
+] as const) {
+  test(`${method} ${path} ${JSON.stringify(body ?? null)} passes`, async (t) => {
+    const { upstream, proxy, send } = await argocdScene(t)
+    assert.equal((await send(method, path, body)).status, 200)
+    assert.equal(upstream.requests.length, 1)
+    assert.equal(proxy.interceptions.length, 0)
+  })
+}
+
+for (const [why, method, path, body, message] of [
+  [
+    'a member in another case, which Go takes for the same',
+    'POST',
+    '/api/v1/applications/shop/sync',
+    '{"DryRun":false,"dryRun":true}',
+    /DryRun/,
+  ],
+  ['a member twice', 'POST', '/api/v1/applications/shop/sync', '{"dryRun":true,"dryRun":false}', /dryRun/],
+  [
+    'another application in the body',
+    'POST',
+    '/api/v1/applications/shop/sync',
+    '{"name":"bank"}',
+    /another application/,
+  ],
+  ['another application than the path', 'PUT', '/api/v1/applications/shop', '{"metadata":{"name":"bank"}}', /bank/],
+  [
+    'metadata in another case',
+    'POST',
+    '/api/v1/applications',
+    '{"metadata":{"name":"a","NAMESPACE":"b"}}',
+    /NAMESPACE/,
+  ],
+  [
+    'the namespace twice',
+    'DELETE',
+    '/api/v1/applications/shop?appNamespace=a&appNamespace=b',
+    undefined,
+    /more than once/,
+  ],
+  ['no application', 'POST', '/api/v1/applications', '{}', /no application/],
+  ...['AppNamespace', 'appnamespace', 'APPNAMESPACE', 'app%4eamespacE'].map(
+    (name) =>
+      [
+        `the namespace as ${name}`,
+        'DELETE',
+        `/api/v1/applications/shop?${name}=other`,
+        undefined,
+        /Argo CD ignores the parameter/,
+      ] as const,
+  ),
+] as const) {
+  test(`refused: ${why}`, async (t) => {
+    const { upstream, send } = await argocdScene(t)
+    const answer = await send(method, path, body)
+    assert.equal(answer.status, 400)
+    assert.match(String(at(await answer.json(), 'message')), message)
+    assert.equal(upstream.requests.length, 0)
+  })
+}
+
+for (const [why, method, path, headers] of [
+  // grpc-gateway takes it for the method of a form.
+  ['a method in a header', 'POST', '/api/v1/applications/shop/resource', { 'x-http-method-override': 'DELETE' }],
+  // Only POST with exactly this type is gRPC to the server; all else it has by REST.
+  ['REST that calls itself gRPC-Web', 'DELETE', '/api/v1/clusters/ListAll', { 'content-type': 'application/grpc-web' }],
+  ['REST in the letters of gRPC', 'POST', '/api/v1/clusters/ListAll', { 'content-type': 'Application/grpc-web' }],
+  ['gRPC outside of every package', 'POST', '/api/v1/clusters/ListAll', { 'content-type': 'application/grpc-web' }],
+] as const) {
+  test(`${why} does not pass for a read`, async (t) => {
+    const { upstream, send } = await argocdScene(t)
+    await send(method, path, new Uint8Array(5), headers)
+    assert.equal(upstream.requests.length, 0)
+  })
+}
+
+/** As Argo CD's own .proto file has them, of fields as many as the tests need. */
+test('applications without a namespace are in that of the server, and the server may stand below a path', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  const route = {
+    name: 'argocd',
+    match: { path: '/cd' },
+    upstream: `${upstream.origin}/argo`,
+    protocol: 'argocd',
+    argocd: { namespace: 'gitops' },
+  }
+  const proxy = await startProxy({ routes: [route] })
+  t.after(async () => {
+    await proxy.close()
+    await upstream.close()
+  })
+  const answer = await fetch(`${proxy.url}/cd/api/v1/applications/shop/sync`, { method: 'POST' })
+  assert.equal(answer.status, 403)
+  assert.equal(proxy.interceptions[0]?.action, 'sync gitops/shop')
+})
+
+test('a receipt for this application and this revision lets the sync go on, one for another revision does not', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const routes = [{ name: 'argocd', match: { path: '/' }, upstream: upstream.origin, protocol: 'argocd' }]
+  const gateway = await startTestGateway(t, { routes })
+  const token = await issuedReceipt(gateway, { operation: 'deploy', target_id: 'argocd:argocd/shop', head: 'abc' })
+  const sync = (revision: string): Promise<Response> =>
+    fetch(`${gateway.addresses.proxy}/api/v1/applications/shop/sync`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'preflight-receipt': token },
+      body: JSON.stringify({ revision }),
+    })
+  const other = await sync('def')
+  assert.equal(other.status, 403)
+  assert.equal(at(await other.json(), 'receipt_required', 'reason'), 'source_mismatch')
+  assert.equal((await sync('abc')).status, 200)
+  assert.equal(upstream.requests.length, 1)
+})
+
+/** What a receipt for a sync of the revision abc does not cover. */
+const OTHERWISE: readonly (readonly [what: string, body: object])[] = [
+  ['another revision beside that of sources', { revision: 'def', revisions: ['abc'], sourcePositions: [1] }],
+  ['that of sources beside another revision', { revision: 'abc', revisions: ['def'], sourcePositions: [1] }],
+  ['the revision of one source of several', { revisions: ['abc'], sourcePositions: [2] }],
+  ['the revision of a source without its position', { revisions: ['abc'] }],
+  ['manifests of the caller', { revision: 'abc', manifests: ['{"kind":"Pod"}'] }],
+  ['no manifest in place of the revision', { revision: 'abc', manifests: [] }],
+  ['manifests in other letters', { revision: 'abc', Manifests: ['{}'] }],
+]
+
+/** Calls that name no revision: what they deploy is not known, so a receipt for one revision is not for them. */
+const UNNAMED: readonly (readonly [method: string, path: string, body?: object])[] = [
+  ['POST', '/shop/sync'],
+  ['POST', '/shop/sync', {}],
+  ['POST', '/shop/sync', { revision: '' }],
+  ['POST', '/shop/sync', { revisions: [] }],
+  ['POST', '/shop/rollback', { id: 3 }],
+  ['PATCH', '/shop', { patch: '{}', patchType: 'merge' }],
+  ['PUT', '/shop/spec', {}],
+  ['PUT', '/shop', { metadata: { name: 'shop' } }],
+  ['POST', '', { metadata: { name: 'shop' } }],
+  ['POST', '/shop/resource', {}],
+  ['POST', '/shop/resource/actions/v2', {}],
+  ['DELETE', '/shop/operation'],
+]
+
+test('a receipt for a revision serves no call that names none, and one without a revision does', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const routes = [{ name: 'argocd', match: { path: '/' }, upstream: upstream.origin, protocol: 'argocd' }]
+  const gateway = await startTestGateway(t, { routes })
+  const act = { operation: 'deploy', target_id: 'argocd:argocd/shop' }
+  const send = (token: string, [method, path, body]: (typeof UNNAMED)[number]): Promise<Response> =>
+    fetch(`${gateway.addresses.proxy}/api/v1/applications${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', 'preflight-receipt': token },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  const bound = await issuedReceipt(gateway, { ...act, head: 'abc' })
+  for (const call of UNNAMED) {
+    const refused = await send(bound, call)
+    const reported: unknown = await refused.json()
+    assert.deepEqual(
+      [refused.status, at(reported, 'receipt_required', 'reason'), at(reported, 'receipt_required', 'mismatches')],
+      [403, 'context_incomplete', [{ member: 'head', expected: 'abc', stated: null }]],
+      JSON.stringify(call),
+    )
+  }
+  const unbound = await issuedReceipt(gateway, act)
+  for (const call of UNNAMED) assert.equal((await send(unbound, call)).status, 200, JSON.stringify(call))
+  assert.equal(upstream.requests.length, UNNAMED.length)
+})
+
+test('a receipt for a revision serves no sync that deploys something else', async (t) => {
+  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
+  t.after(() => upstream.close())
+  const routes = [{ name: 'argocd', match: { path: '/' }, upstream: upstream.origin, protocol: 'argocd' }]
+  const gateway = await startTestGateway(t, { routes })
+  const token = await issuedReceipt(gateway, { operation: 'deploy', target_id: 'argocd:argocd/shop', head: 'abc' })
+  for (const [what, body] of OTHERWISE) {
+    const answer = await fetch(`${gateway.addresses.proxy}/api/v1/applications/shop/sync`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'preflight-receipt': token },
+      body: JSON.stringify(body),
+    })
+    assert.match(String(answer.status), /^40[03]$/, what)
+  }
+  assert.equal(upstream.requests.length, 0)
+})
