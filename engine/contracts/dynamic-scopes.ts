@@ -218,9 +218,12 @@ class ScopedDocument {
       const within = this.#entered(scope, nested)
       return this.#write(value, nested, within, copy === null ? null : this.#addressOf(nested, within))
     }
-    const plain: Record<string, unknown> = {}
-    for (const [name, member] of Object.entries(value))
-      if (name !== '$dynamicRef' && name !== '$recursiveRef') plain[name] = this.#write(member, resource, scope, copy)
+    // By entries: an assignment to `__proto__` makes no member.
+    const plain: Record<string, unknown> = Object.fromEntries(
+      Object.entries(value)
+        .filter(([name]) => name !== '$dynamicRef' && name !== '$recursiveRef')
+        .map(([name, member]) => [name, this.#write(member, resource, scope, copy)]),
+    )
     const references = this.#references(value, resource, scope, copy)
     const [first, ...others] = references
     if (first !== undefined) plain['$ref'] = first

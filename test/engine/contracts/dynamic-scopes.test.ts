@@ -151,3 +151,19 @@ test('more scopes than are looked at are a part that was not looked at', () => {
   const compared = compare({ id: 'x', type: 'openapi', before, after }, {}, sha256Hex)
   assert.ok(compared.ok && compared.value.unresolved.some(({ side }) => side === 'head'))
 })
+
+test('properties with names of Object.prototype are kept beside such references', () => {
+  const schemas = (as: Schema): Schemas => {
+    const members = JSON.stringify({ l: { $ref: 'list' }, NAME: as, constructor: as }).replace('NAME', '__proto__')
+    return { list: LIST, S: { $id: address('s'), properties: JSON.parse(members), $defs: filled(TEXT) } }
+  }
+  const [before, after] = [TEXT, WHOLE].map((as) => JSON.stringify(api(schemas(as), 'request')))
+  const compared = compare({ id: 'x', type: 'openapi', before: before ?? '', after: after ?? '' }, {}, sha256Hex)
+  assert.ok(compared.ok)
+  const places = compared.value.groups.map(({ location }) => location)
+  for (const name of ['__proto__', 'constructor'])
+    assert.ok(
+      places.some((place) => place.includes(name)),
+      `${name}: ${places.join(' ')}`,
+    )
+})
