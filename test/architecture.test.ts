@@ -605,6 +605,33 @@ test('a table that is asked by text has no rows of Object.prototype', () => {
   assert.deepEqual(plain, [], 'use lookupTable, a Map or a closed union of names')
 })
 
+/** Plain objects that are filled by names which the product itself states. */
+const FILLED_BY_OWN_NAMES = [
+  'engine/contracts/agent-tools/tools.ts: value',
+  'engine/contracts/malformed-parts.ts: forms',
+  'engine/contracts/mcp-manifest.ts: lists',
+  'engine/contracts/protobuf/features.ts: own',
+  'engine/diff/openapi/attributes.ts: attributes',
+  'engine/policy/pack-members.ts: levels',
+  'engine/rules/judging/filled-properties.ts: filled',
+  'engine/rules/judging/schema-proofs.ts: isKnown',
+  'gateway/api/openapi.ts: inner',
+  'gateway/api/openapi.ts: paths',
+  'gateway/api/routes/ledger.ts: members',
+  'gateway/console/pages/ledger.ts: texts',
+  'gateway/protocols/scm/action.ts: own',
+  'gateway/settings/defaults.ts: filled',
+]
+
+test('no plain object is filled by names of others: an assignment to `__proto__` makes no member', () => {
+  const filled = products.flatMap(({ path, code }) =>
+    [...code.matchAll(/(?:const|let) (\w+)(?:: [^=\n]+)? = \{/g)].flatMap(([, name = '']) =>
+      new RegExp(`(?<![\\w.])${name}\\[[a-z]\\w*\\] (?:\\?\\?|\\|\\|)?= `).test(code) ? [`${path}: ${name}`] : [],
+    ),
+  )
+  assert.deepEqual([...new Set(filled)].sort(), FILLED_BY_OWN_NAMES, 'use Object.fromEntries, a Map or no prototype')
+})
+
 test('no member is looked for with `in` by a name that is not written there', () => {
   const asked = products.flatMap(({ path, code }) =>
     [...code.matchAll(/^.*[\w\])] in [a-z_]\w*.*$/gm)]

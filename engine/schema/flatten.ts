@@ -71,33 +71,30 @@ function withoutNullable({ nullable: _nullable, 'x-nullable': _xNullable, ...sch
 }
 
 function mergeRecords(a: JsonRecord, b: JsonRecord): JsonRecord | null {
-  const merged: Record<string, unknown> = { ...a }
+  const merged = new Map(Object.entries<unknown>(a))
   for (const [keyword, value] of Object.entries(b)) {
     if (isAnnotation(keyword)) continue
+    const held = merged.get(keyword)
     // The word of the whole counts, else that of its parts together (refusesNull).
     if (keyword === 'nullable' || keyword === 'x-nullable') {
-      merged[keyword] ??= value
+      merged.set(keyword, held ?? value)
       continue
     }
-    if (!Object.hasOwn(merged, keyword) || isEqual(merged[keyword], value)) {
-      merged[keyword] = value
-      continue
-    }
-    const result = MERGES[keyword]?.(merged[keyword], value)
+    const result = !merged.has(keyword) || isEqual(held, value) ? value : MERGES[keyword]?.(held, value)
     if (result === undefined) return null
-    merged[keyword] = result
+    merged.set(keyword, result)
   }
-  return merged
+  return Object.fromEntries(merged)
 }
 
 function mergeProperties(a: unknown, b: unknown): unknown {
   if (!isRecord(a) || !isRecord(b)) return undefined
-  const merged: Record<string, unknown> = { ...a }
+  const merged = new Map(Object.entries(a))
   for (const [name, value] of Object.entries(b)) {
-    if (Object.hasOwn(merged, name) && !isEqual(merged[name], value)) return undefined
-    merged[name] = value
+    if (merged.has(name) && !isEqual(merged.get(name), value)) return undefined
+    merged.set(name, value)
   }
-  return merged
+  return Object.fromEntries(merged)
 }
 
 function mergeTypes(a: unknown, b: unknown): unknown {

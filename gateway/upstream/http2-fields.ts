@@ -17,7 +17,7 @@ export type Http2Fields = Record<string, string | string[]>
 
 /** @param raw name, value, name, value … */
 export function http2Fields(raw: readonly string[]): Http2Fields {
-  const fields: Http2Fields = {}
+  const fields: Http2Fields = Object.create(null)
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const [name, value] = [(raw[index] ?? '').toLowerCase(), raw[index + 1] ?? '']
     if (OF_A_CONNECTION.has(name) || (name === 'te' && value !== 'trailers')) continue

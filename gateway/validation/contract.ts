@@ -138,7 +138,7 @@ function plainSchemas(value: unknown, side: MessageSide): unknown {
     if (typeof held !== 'object' || held === null) return held
     const known = made.get(held)
     if (known !== undefined) return known
-    const result: Record<string, unknown> | unknown[] = Array.isArray(held) ? [] : {}
+    const result: Record<string, unknown> | unknown[] = Array.isArray(held) ? [] : Object.create(null)
     made.set(held, result)
     if (Array.isArray(held) && Array.isArray(result)) for (const item of held) result.push(copy(item))
     else if (isJsonObject(held)) Object.assign(result, plainMembers(held, side, copy))
@@ -148,7 +148,7 @@ function plainSchemas(value: unknown, side: MessageSide): unknown {
 }
 
 function plainMembers(held: JsonObject, side: MessageSide, copy: (value: unknown) => unknown): JsonObject {
-  const members: Record<string, unknown> = {}
+  const members: Record<string, unknown> = Object.create(null)
   const isSchema = typeof held['type'] === 'string' || Array.isArray(held['required'])
   for (const [name, value] of Object.entries(held)) {
     // Addresses of the document's own: references within it lead by pointers.

@@ -10,6 +10,7 @@ import type { ApiRoute } from '../../gateway/api/route.ts'
 import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import { plainSchema, type JsonSchema } from '../../gateway/settings/input-schema.ts'
 import { configInputSchema } from '../../gateway/config/input-schema.ts'
+import { http2Fields } from '../../gateway/upstream/http2-fields.ts'
 import { loadConfig } from '../../gateway/config/load.ts'
 import { readSourceText } from '../../gateway/settings/source-text.ts'
 import { sha256Hex } from '../../gateway/runtime/hash.ts'
@@ -286,4 +287,13 @@ test('a key whose plan has such a name has no plan', async (t) => {
     assert.match(textAt(body, 'message'), /is not in the configuration/)
     assert.equal(at(body, 'error'), 'FORBIDDEN')
   }
+})
+
+test('fields of HTTP/2 may be called like members of every object', () => {
+  const raw = PROTOTYPE_NAMES.flatMap((name) => [name, 'one', name, 'other'])
+  const sent = Object.entries(http2Fields(raw))
+  assert.deepEqual(
+    sent,
+    PROTOTYPE_NAMES.map((name) => [name.toLowerCase(), ['one', 'other']]),
+  )
 })

@@ -8,8 +8,8 @@ import { shuffledKeys } from '../shuffle.ts'
 import { fitsBoth, surfacesFor, type Surface } from './surfaces.ts'
 import { NO_REASON, warningKindOf } from './warnings.ts'
 
-/** What is done with each index: pairs with a proven break, pairs of equal meaning, or one pair in many orders of keys. */
-export type Job = 'pairs' | 'rewrites' | 'orders'
+/** What is done with each index: pairs with a proven break, pairs of equal meaning, or one pair in many orders of keys or under other names. */
+export type Job = 'pairs' | 'rewrites' | 'orders' | 'names'
 
 export interface Chunk {
   readonly seed: number
@@ -40,6 +40,7 @@ const JUDGES: Readonly<Record<Job, Judge>> = {
   pairs: judgePair,
   rewrites: judgeRewrite,
   orders: judgeOrder,
+  names: judgeNames,
 }
 
 export function tallyOf({ seed, from, to, job }: Chunk): Tally {
@@ -121,4 +122,44 @@ function reorderAt(seed: number, index: number): readonly string[] {
 
 function reordered(text: string, seed: number): string {
   return JSON.stringify(shuffledKeys(JSON.parse(text), seed))
+}
+
+function judgeNames(seed: number, index: number, note: Note): readonly Fault[] {
+  note('pairs')
+  return renamedAt(seed, index).map((surface) => ({
+    index,
+    surface,
+    kind: `${surface}: the name of a property counts`,
+  }))
+}
+
+/** A name of Object.prototype, and one that is like it for all else. */
+const SAME_NAMES = [
+  ['__proto__', '__prote__'],
+  ['constructor', 'constructos'],
+] as const
+
+/** Surfaces at which the pair of an index is answered otherwise if one of its properties is called like a member of every object. */
+function renamedAt(seed: number, index: number): readonly string[] {
+  const pair = pairAt(seed, index)
+  return surfacesFor(pair.dialect).flatMap((surface) => {
+    if (!fitsBoth(surface, pair.before, pair.after)) return []
+    const [before, after] = documentsOf(pair, surface)
+    const isOther = SAME_NAMES.some((names) => {
+      const [one, other] = names.map((name) => levelsIn(surface, renamed(before, name), renamed(after, name)))
+      return one !== other
+    })
+    return isOther ? [surface.name] : []
+  })
+}
+
+function levelsIn(surface: Surface, before: string, after: string): string {
+  const compared = compare({ id: 'x', type: surface.type, before, after }, {}, sha256)
+  if (!compared.ok) return compared.problem.code
+  return JSON.stringify(compared.value.groups.map(({ rule, level }) => `${rule} ${level}`).sort())
+}
+
+/** @param name stands in place of the generated name `a` */
+function renamed(text: string, name: string): string {
+  return text.replaceAll('"a"', JSON.stringify(name))
 }

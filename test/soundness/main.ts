@@ -1,14 +1,14 @@
 /**
  * `npm run soundness -- --pairs 1000000`: as many pairs as wanted, the counts of the run, and each kind of fault with its smallest
  * pair. `--seed` draws others, `--from` starts at an index, `--job rewrites` draws pairs
- * of equal meaning, `--job orders` shuffles keys.
+ * of equal meaning, `--job orders` shuffles keys, `--job names` calls properties like members of Object.prototype.
  */
 import { parseArgs } from 'node:util'
 import type { Job } from './chunk.ts'
 import { reportOf } from './report.ts'
 import { run } from './run.ts'
 
-const JOBS: readonly Job[] = ['pairs', 'rewrites', 'orders']
+const JOBS: readonly Job[] = ['pairs', 'rewrites', 'orders', 'names']
 
 const { values } = parseArgs({
   options: {

@@ -18,8 +18,12 @@ export function reportOf(job: Job, seed: number, faults: readonly Fault[], perKi
 const DESCRIBE: Readonly<Record<Job, (seed: number, fault: Fault) => string>> = {
   pairs: describeBreak,
   rewrites: describeRewrite,
-  orders: (seed, { index, surface }) =>
-    describeDocuments(`  index ${index} of seed ${seed}`, pairAt(seed, index), surface),
+  orders: describePair,
+  names: describePair,
+}
+
+function describePair(seed: number, { index, surface }: Fault): string {
+  return describeDocuments(`  index ${index} of seed ${seed}`, pairAt(seed, index), surface)
 }
 
 function describeDocuments(head: string, pair: Pair, surface: string): string {

@@ -108,7 +108,7 @@ function withDefaults(value: unknown, schema: JsonRecord): unknown {
   if (Array.isArray(value)) return isRecord(items) ? value.map((item) => withDefaults(item, items)) : value
   if (!isRecord(value)) return value
   const properties = recordOf(schema['properties'])
-  const filled: Record<string, unknown> = { ...value }
+  const filled: Record<string, unknown> = Object.assign(Object.create(null), value)
   for (const [name, property] of Object.entries(properties))
     if (isRecord(property) && isFilledIn(filled, name, property)) filled[name] = property['default']
   const partOf = (name: string): JsonRecord =>

@@ -47,7 +47,12 @@ export function compareToolAnnotations(before: McpItem, after: McpItem, walk: Mc
     if (rule !== null) reportToolMember({ before, after, walk }, rule, 'annotations', hint.name)
   }
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
-    if (name === 'title' || HINTS.some((hint) => hint.name === name) || isEqual(base[name], head[name])) continue
+    if (
+      name === 'title' ||
+      HINTS.some((hint) => hint.name === name) ||
+      isEqual(statedIn(base, name), statedIn(head, name))
+    )
+      continue
     reportToolMember({ before, after, walk }, 'mcp-tool-annotation-changed', 'annotations', name)
   }
 }
@@ -84,7 +89,7 @@ const TASK_RULES: Readonly<Record<string, McpRuleId>> = lookupTable({
 export function compareExecution(before: McpItem, after: McpItem, walk: McpWalk): void {
   const [base, head] = [membersOf(before.value, 'execution'), membersOf(after.value, 'execution')]
   for (const name of new Set([...Object.keys(base), ...Object.keys(head)])) {
-    if (name === 'taskSupport' || isEqual(base[name], head[name])) continue
+    if (name === 'taskSupport' || isEqual(statedIn(base, name), statedIn(head, name))) continue
     reportToolMember({ before, after, walk }, 'mcp-tool-execution-changed', 'execution', name)
   }
   const baseSupport = base['taskSupport'] ?? 'forbidden'
@@ -101,13 +106,18 @@ interface ToolSides {
   readonly walk: McpWalk
 }
 
+/** Undefined if it is not stated: members may have names of Object.prototype. */
+function statedIn(members: JsonRecord, name: string): unknown {
+  return Object.hasOwn(members, name) ? members[name] : undefined
+}
+
 function reportToolMember(
   { before, after, walk }: ToolSides,
   rule: McpRuleId,
   owner: 'annotations' | 'execution',
   name: string,
 ): void {
-  const head = membersOf(after.value, owner)[name]
+  const head = statedIn(membersOf(after.value, owner), name)
   const isRemoved = head === undefined
   walk.add({
     rule,
@@ -115,7 +125,7 @@ function reportToolMember(
     side: isRemoved ? 'base' : 'head',
     location: `${pointerOf(isRemoved ? before.at : after.at)}${composePointer([owner, name])}`,
     name,
-    before: membersOf(before.value, owner)[name] ?? null,
+    before: statedIn(membersOf(before.value, owner), name) ?? null,
     after: head ?? null,
   })
 }

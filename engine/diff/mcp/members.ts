@@ -158,7 +158,7 @@ function reportMember(
 }
 
 /** Absent and null are equal. */
-function memberOrNull(owner: JsonRecord, name: string): unknown {
+export function memberOrNull(owner: JsonRecord, name: string): unknown {
   return Object.hasOwn(owner, name) ? (owner[name] ?? null) : null
 }
 

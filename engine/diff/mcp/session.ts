@@ -6,7 +6,7 @@ import type { McpRuleId } from '../../rules/mcp/rows.ts'
 import { compareWording } from './wording.ts'
 import { isEqual, ValueSet } from '../../schema/equality.ts'
 import { isRecord, memberOf, pointerOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import { compareIcons, compareOthers } from './members.ts'
+import { compareIcons, compareOthers, memberOrNull } from './members.ts'
 import { addMalformed, type McpWalk } from './walk.ts'
 import { AUTHORIZATION_MEMBERS, authorizationRule } from './security.ts'
 import { findNewSigns, textMember } from './texts.ts'
@@ -47,7 +47,7 @@ const KNOWN_MEMBERS: ReadonlySet<string> = new Set([
 function compareFurtherMembers(sides: SessionSides): void {
   const [base, head] = [sides.before.value, sides.after.value]
   for (const name of keysOfBoth(Object.keys(base), Object.keys(head))) {
-    const [before, after] = [base[name] ?? null, head[name] ?? null]
+    const [before, after] = [memberOrNull(base, name), memberOrNull(head, name)]
     if (KNOWN_MEMBERS.has(name) || isEqual(before, after)) continue
     const rule = AUTHORIZATION_MEMBERS.has(name) ? authorizationRule(before, after) : 'mcp-member-changed'
     addSessionChange(sides, rule, [name], { before, after, name })
@@ -105,7 +105,7 @@ function compareCapabilities(sides: SessionSides): void {
 function compareOffered(sides: SessionSides, path: readonly string[], base: JsonRecord, head: JsonRecord): void {
   for (const name of keysOfBoth(Object.keys(base), Object.keys(head))) {
     const below = [...path, name]
-    const [before, after] = [base[name] ?? null, head[name] ?? null]
+    const [before, after] = [memberOrNull(base, name), memberOrNull(head, name)]
     const removed = isCapability(path) ? 'mcp-capability-removed' : 'mcp-capability-reduced'
     if (isOffered(before) && !isOffered(after)) addSessionChange(sides, removed, below, { before, after })
     else if (!isOffered(before) && isOffered(after))

@@ -147,7 +147,7 @@ const FORM = 'application/x-www-form-urlencoded'
 const STYLED_FORMS = [FORM, 'multipart/form-data']
 
 function encodingOf(contract: Walk['base'], media: MediaType, field: string): FieldEncoding {
-  const stated = media.encoding[field] ?? encodingOfRest(media, field)
+  const stated = Object.hasOwn(media.encoding, field) ? media.encoding[field] : encodingOfRest(media, field)
   const { contentType, style, explode, allowReserved } = isRecord(stated) ? stated : NOTHING
   const types = typeof contentType === 'string' ? contentType.split(',').map((name) => name.trim()) : null
   const isStated = [style, explode, allowReserved].some((member) => member !== undefined)

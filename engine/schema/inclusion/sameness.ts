@@ -138,8 +138,7 @@ export class Sameness {
     const after = head.value
     if (!isRecord(before) || !isRecord(after)) return isEqual(before, after) ? SAME : OTHER
     if (this.#hasOtherEvaluation && !isNamed && before.contains !== undefined) return OTHER
-    for (const name in after)
-      if (before[name] === undefined && (isNamed || isCondition(name)) && !Object.hasOwn(before, name)) return OTHER
+    for (const name in after) if ((isNamed || isCondition(name)) && !Object.hasOwn(before, name)) return OTHER
     let rest = SAME
     for (const name in before) {
       if (!isNamed && !isCondition(name)) continue
