@@ -117,7 +117,9 @@ function compareCrd(
   for (const [version, after] of [...head.versions].sort(([a], [b]) => byCodeUnit(a, b))) {
     const before = base.versions.get(version)
     if (before === undefined) continue
-    if (before.isServed || before.isStored) examined += compareVersion(name, before, after, walk)
+    const where = `${name}, version ${version}`
+    compareParts(before, after, 'version', reportWithin(walk, name, where))
+    if (before.isServed || before.isStored) examined += compareVersion({ name, where }, before, after, walk)
     else compareUnused(before, after, isLossless, reportWithin(walk, name))
   }
   return examined + compareStorage(name, base, head, walk)
@@ -170,11 +172,9 @@ function reportWithin(walk: CrdWalk, of: string, where = ''): AddCrdChange {
     walk.add({ ...change, subject: `${of} ${change.subject}`, where, endpoint: where === '' ? of : where })
 }
 
-function compareVersion(name: string, before: CrdVersion, after: CrdVersion, walk: CrdWalk): number {
-  const where = `${name}, version ${after.name}`
-  compareVersionParts(before, after, reportWithin(walk, name, where))
-  compareParts(before, after, 'version', reportWithin(walk, name, where))
-  return compareVersionSchemas(before, after, { name, where }, walk)
+function compareVersion(owner: SchemaOwner, before: CrdVersion, after: CrdVersion, walk: CrdWalk): number {
+  compareVersionParts(before, after, reportWithin(walk, owner.name, owner.where))
+  return compareVersionSchemas(before, after, owner, walk)
 }
 
 function compareParts<Owner extends Crd | CrdVersion>(
