@@ -139,7 +139,7 @@ const DOCUMENT = {
                 },
                 'x-kubernetes-validations': [
                   {
-                    rule: 'self.a != "z"',
+                    rule: 'self.a != "z" || oldSelf.a == "z"',
                     message: 'm',
                     messageExpression: '"m"',
                     reason: 'FieldValueInvalid',
