@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { ROUTES } from '../../gateway/api/serving/routes.ts'
 import { startApi, type ApiFake } from '../fakes/api.ts'
+import { approvalFor } from '../fakes/approval-for.ts'
 import { pets, PETS_WITH_POST } from '../fakes/contracts.ts'
 import { at, textAt } from '../json.ts'
 
@@ -163,24 +164,7 @@ describe('a key of another tenant', () => {
     const { body: answer } = await api.post('/api/v1/preflight', body)
     token = textAt(answer, 'chain_receipt')
     const decision = textAt(answer, 'decision_result', 'decision_id')
-    const row = await api.store.decisions.byId('local', decision)
-    assert.ok(row)
-    const approval = await api.store.approvals.open({
-      ...row,
-      approvalId: 'apr_matrix',
-      key: 'matrix',
-      requester: textAt(answer, 'decision_result', 'audience'),
-      branch: null,
-      pullRequest: null,
-      targetId: null,
-      policyHash: 'p',
-      summary: 's',
-      riskScore: 1,
-      reasons: '[]',
-      openedAt: Date.now(),
-      expiresAt: Date.now() + 60_000,
-      approvers: [],
-    })
+    const approval = await approvalFor(answer, api.store)
     await api.store.approvals.delegate({
       delegationId: 'del_matrix',
       tenant: 'local',

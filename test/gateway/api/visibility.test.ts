@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { signupTenant } from '../../../gateway/callers/api-keys.ts'
 import { startApi, type ApiFake } from '../../fakes/api.ts'
+import { approvalFor } from '../../fakes/approval-for.ts'
 import { pets, PETS_WITH_POST } from '../../fakes/contracts.ts'
 import { until } from '../../fakes/until.ts'
 import { at, textAt } from '../../json.ts'
@@ -124,24 +125,7 @@ describe('what the holder of a key sees', () => {
     token = textAt(answer, 'chain_receipt')
     const id = textAt(answer, 'decision_result', 'decision_id')
     const fingerprint = textAt(answer, 'decision_result', 'fingerprint')
-    const row = await api.store.decisions.byId('local', id)
-    assert.ok(row)
-    const approval = await api.store.approvals.open({
-      ...row,
-      approvalId: 'apr_matrix',
-      key: 'matrix',
-      requester: textAt(answer, 'decision_result', 'audience'),
-      branch: null,
-      pullRequest: null,
-      targetId: null,
-      policyHash: 'p',
-      summary: 's',
-      riskScore: 1,
-      reasons: '[]',
-      openedAt: Date.now(),
-      expiresAt: Date.now() + 60_000,
-      approvers: [],
-    })
+    const approval = await approvalFor(answer, api.store)
     await api.store.calls.record({
       correlationId: 'c1',
       tenant: 'local',

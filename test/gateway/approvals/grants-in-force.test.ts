@@ -44,6 +44,18 @@ const ENDS = [
   ['leaves the group', (store: Store, key: ApiKey) => store.apiKeys.change(key.hash, { groups: ['support'] })],
 ] as const
 
+/** Bo grants for Ana, who handed over to him, then by his own right. */
+async function grantsOfBothRights(store: Store) {
+  const [ana, bo] = [await keyOf(store, 'Ana', ['payments']), await keyOf(store, 'Bo', [])]
+  await handOver(store, ana, bo)
+  await openIn(store, 'apr_former')
+  assert.equal(await grant(store, 'apr_former', bo), 'counted')
+  await store.apiKeys.change(bo.hash, { groups: ['payments'] })
+  await openIn(store, 'apr_now')
+  assert.equal(await grant(store, 'apr_now', { ...bo, groups: ['payments'] }), 'counted')
+  return { ana, bo }
+}
+
 for (const kind of STORE_KINDS) {
   suite(`grants in ${kind.name}`, { skip: kind.missing() }, () => {
     const stores = kind.start()
@@ -56,13 +68,7 @@ for (const kind of STORE_KINDS) {
 
     test('a grant by the own right is not decided by somebody for whom the person once acted', async (t) => {
       const store = await open(t)
-      const [ana, bo] = [await keyOf(store, 'Ana', ['payments']), await keyOf(store, 'Bo', [])]
-      await handOver(store, ana, bo)
-      await openIn(store, 'apr_former')
-      assert.equal(await grant(store, 'apr_former', bo), 'counted')
-      await store.apiKeys.change(bo.hash, { groups: ['payments'] })
-      await openIn(store, 'apr_now')
-      assert.equal(await grant(store, 'apr_now', { ...bo, groups: ['payments'] }), 'counted')
+      const { ana } = await grantsOfBothRights(store)
       await store.apiKeys.change(ana.hash, { groups: [] })
       assert.deepEqual(await counting(store, 'apr_former'), [0, 0])
       assert.deepEqual(await counting(store, 'apr_now'), [1, 1])
@@ -70,13 +76,7 @@ for (const kind of STORE_KINDS) {
 
     test('a grant by the own right ends with it, although somebody else who handed over has the group', async (t) => {
       const store = await open(t)
-      const [ana, bo] = [await keyOf(store, 'Ana', ['payments']), await keyOf(store, 'Bo', [])]
-      await handOver(store, ana, bo)
-      await openIn(store, 'apr_former')
-      assert.equal(await grant(store, 'apr_former', bo), 'counted')
-      await store.apiKeys.change(bo.hash, { groups: ['payments'] })
-      await openIn(store, 'apr_now')
-      assert.equal(await grant(store, 'apr_now', { ...bo, groups: ['payments'] }), 'counted')
+      const { bo } = await grantsOfBothRights(store)
       await store.apiKeys.change(bo.hash, { groups: [] })
       assert.deepEqual(await counting(store, 'apr_now'), [0, 0])
       assert.deepEqual(await counting(store, 'apr_former'), [1, 1])
