@@ -12,6 +12,8 @@ export interface Problem {
   readonly code: string
   /** For people: what is wrong and how to fix it. The members below contain the place. */
   readonly message: string
+  /** Which document of a comparison is at fault, where it is one of the two. */
+  readonly side?: 'base' | 'head'
   /** JSON Pointer into the document (or request) at fault; `''` is its root. */
   readonly pointer?: string
   /** 1-based position in the text, where one is known. */

@@ -31,7 +31,7 @@ export function tooLargeToParse(): Problem {
 
 /** The same problem for one side of a comparison. */
 export function ofSide(problem: Problem, side: 'base' | 'head'): Problem {
-  return { ...problem, message: problem.message.replace(/^The document/, `The ${side} document`) }
+  return { ...problem, side, message: problem.message.replace(/^The document/, `The ${side} document`) }
 }
 
 /** The place is separate from the message, for callers that show both. */

@@ -92,7 +92,7 @@ function isCrdStream(text: string, limits: DocumentLimits): boolean {
 
 function unrecognisedType(side: 'base' | 'head'): Problem {
   const message = `The type of the ${side} document is not recognised from its content. Declare it, e.g. as openapi, graphql or mcp_manifest.`
-  return { code: 'UNSUPPORTED_ARTIFACT_TYPE', message }
+  return { code: 'UNSUPPORTED_ARTIFACT_TYPE', message, side }
 }
 
 /** Most OpenAPI documents name their version first, and large ones need not be read twice. */

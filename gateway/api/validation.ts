@@ -27,7 +27,7 @@ const GRAVITY: readonly ErrorCode[] = [
 
 // These schemas are our own, compiled on first use; a foreign schema never comes here. `$id` of a served schema is an address,
 // not a reference base.
-const options = { allErrors: true, strict: false, verbose: false, messages: true } as const
+const options = { allErrors: true, strict: false, verbose: true, messages: true } as const
 const bodies = new Ajv2020(options)
 const queries = new Ajv2020({ ...options, coerceTypes: true })
 addFormats.default(bodies)
@@ -204,7 +204,7 @@ const OF_KEYWORDS: Readonly<Record<string, (params: TextParams) => string>> = lo
   maxProperties: ({ limit }) => `must have at most ${String(limit)} members`,
   minimum: ({ limit }) => `must be ${String(limit)} or more`,
   maximum: ({ limit }) => `must be ${String(limit)} or less`,
-  oneOf: () => 'exactly one of the alternatives must be given',
+  oneOf: ({ schema }) => `must have exactly one of ${requiredNames(schema).join(', ')}`,
   type: ({ type }) => `must be ${Array.isArray(type) ? type.join(' or ') : String(type)}`,
   pattern: ({ pattern }) => OF_PATTERNS[String(pattern)] ?? `must match the pattern ${String(pattern)}`,
   format: ({ format }) => OF_FORMATS[String(format)] ?? `must be of the format ${String(format)}`,
@@ -228,6 +228,15 @@ const OF_FORMATS: Readonly<Record<string, string>> = lookupTable({
   email: 'must be a mail address, such as you@example.org',
 })
 
-export function textOfViolation({ keyword, params, message }: ErrorObject): string {
-  return OF_KEYWORDS[keyword]?.(params) ?? message ?? 'is not valid'
+/** The members that each alternative of a `oneOf` requires. */
+function requiredNames(alternatives: unknown): readonly string[] {
+  if (!Array.isArray(alternatives)) return []
+  return alternatives.flatMap((alternative: unknown) => {
+    const names = isJsonObject(alternative) ? alternative['required'] : undefined
+    return Array.isArray(names) ? names.map(String) : []
+  })
+}
+
+export function textOfViolation({ keyword, params, message, schema }: ErrorObject): string {
+  return OF_KEYWORDS[keyword]?.({ ...params, schema }) ?? message ?? 'is not valid'
 }

@@ -165,6 +165,7 @@ function readSide(text: string, side: 'base' | 'head', options: CompareOptions):
     return fail({
       code: 'ARTIFACT_UNREADABLE',
       message: `The ${side} is not an OpenAPI contract: its root needs a member \`openapi\` with a version 3.x, or \`swagger\` with the version 2.0.`,
+      side,
       pointer: '',
     })
   }

@@ -172,7 +172,7 @@ async function answerDiff(exchange: RouteExchange<DiffRequestBody>, deps: ApiDep
   const { limit, ...options } = body.options ?? {}
   const artifact: Artifact = { id: 'diff', type, before, after, files: inline }
   const comparison = await deps.flow.compare(artifact, { ...options, ...clock(deps), files })
-  if (!comparison.ok) throw unreadableSide(comparison.problem)
+  if (!comparison.ok) throw unreadableSide(comparison.problem, body)
   const most = Math.min(limit ?? settings.config.diff.findings, settings.config.diff.findings)
   const report = diffReport(comparison.value, most)
   // An explicit format wins; without one, the media type that the client prefers.
@@ -229,7 +229,7 @@ async function comparedType(body: DiffRequestBody, before: string, after: string
   }
   const sniffed = await deps.flow.sniff(before, after)
   if (sniffed.ok) return sniffed.value
-  throw unreadableSide(sniffed.problem)
+  throw unreadableSide(sniffed.problem, body)
 }
 
 const CODES: Readonly<Record<string, ErrorCode>> = lookupTable({
@@ -240,8 +240,9 @@ const CODES: Readonly<Record<string, ErrorCode>> = lookupTable({
 })
 
 /** A contract that cannot be compared: what is wrong, and where in its text. */
-function unreadableSide(problem: Problem): GatewayError {
-  const detail: ErrorDetail = { pointer: '', message: placedMessage(problem) }
+function unreadableSide(problem: Problem, body: DiffRequestBody): GatewayError {
+  const pointer = problem.side === undefined ? '' : `/${namedMember(problem.side, body)}`
+  const detail: ErrorDetail = { pointer, message: placedMessage(problem) }
   const code = CODES[problem.code] ?? 'ARTIFACT_UNREADABLE'
   return new GatewayError(code, undefined, { details: [detail], cause: new Error(problem.message) })
 }

@@ -128,8 +128,24 @@ describe('a diff', () => {
     assert.equal(status, 422)
     assert.equal(at(body, 'error'), 'ARTIFACT_UNREADABLE')
     assert.match(textAt(body, 'details', 0, 'message'), /head.*line \d+, column \d+/s)
-    const unknown = await api.post('/api/diff', { base: 'just words', head: 'just words' })
-    assert.ok([400, 422].includes(unknown.status))
+    for (const [faulty, pointer] of [
+      [{ base: '{', head: PETS }, '/base'],
+      [{ base: PETS, head: '{' }, '/head'],
+      [{ old_spec: PETS, new_spec: '{' }, '/new_spec'],
+      [{ before: 'just words', after: PETS }, '/before'],
+      [{ base: PETS, head: '{"info": {}}', type: 'openapi' }, '/head'],
+      [{ base: 'type Query {', head: 'type Query { a: Int }', type: 'graphql' }, '/base'],
+      [{ base: 'syntax = "proto3";', head: 'syntax = ', type: 'protobuf' }, '/head'],
+      [{ base: '{}', head: '{', type: 'json_schema' }, '/head'],
+      [{ base: '{', head: '[]', type: 'agent_tools' }, '/base'],
+      [{ base: '{', head: '{"tools": []}', type: 'mcp' }, '/base'],
+      [{ base: '{', head: '{}', type: 'asyncapi' }, '/base'],
+      [{ base: '{', head: '{}', type: 'k8s_crd' }, '/base'],
+    ] as const) {
+      const refused = await api.post('/api/diff', faulty)
+      assert.ok([400, 422].includes(refused.status), JSON.stringify(faulty))
+      assert.equal(textAt(refused.body, 'details', 0, 'pointer'), pointer, JSON.stringify(faulty))
+    }
     assert.equal((await api.post('/api/diff', { base: PETS, head: PETS, type: 'cobol' })).status, 400)
   })
 })

@@ -64,11 +64,12 @@ test('what the schemas demand is said in words', () => {
       params,
       instancePath: '/x',
       schemaPath: `#/${keyword}`,
+      schema: value,
       message: 'NO WORDS',
     })
     assert.doesNotMatch(
       reported,
-      /NO WORDS|must match the pattern|must be of the format|undefined|\\u/,
+      /NO WORDS|must match the pattern|must be of the format|undefined|one of $|\\u/,
       `${keyword} ${String(value)}`,
     )
     count += 1
@@ -99,7 +100,7 @@ const BAD: readonly (readonly [path: string, body: object, pointer: string, says
     '/idempotency_key',
     'must have at most 200 characters',
   ],
-  ['/api/v1/decisions/lookup', {}, '', 'exactly one of the alternatives must be given'],
+  ['/api/v1/decisions/lookup', {}, '', 'must have exactly one of decision_id, fingerprint'],
   [
     '/api/v1/decisions/lookup',
     { fingerprint: 'x' },
