@@ -12,18 +12,30 @@ export interface CommandIo {
   readonly environment: Environment
   /** Stdout is a terminal. */
   readonly isTerminal: boolean
+  /** From now on the command continues when its output cannot be written: it has other work. */
+  readonly continueUnwritten?: () => void
 }
 
 /** @param failed is called when a stream cannot be written, such as a file on a full disk */
 export function processIo(failed: (stream: 'stdout' | 'stderr', error: Error) => void): CommandIo {
   const { stdin, stdout, stderr } = process
+  let isOutputNeeded = true
   // The reader may close the pipe early (`| head`): the command has not failed.
   const handler = (name: 'stdout' | 'stderr') => (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') failed(name, error)
+    if (error.code !== 'EPIPE' && isOutputNeeded) failed(name, error)
   }
   stdout.on('error', handler('stdout'))
   stderr.on('error', handler('stderr'))
-  return { stdin, stdout, stderr, environment: processEnvironment(), isTerminal: isatty(stdout.fd) }
+  return {
+    stdin,
+    stdout,
+    stderr,
+    environment: processEnvironment(),
+    isTerminal: isatty(stdout.fd),
+    continueUnwritten() {
+      isOutputNeeded = false
+    },
+  }
 }
 
 /** Colour is for a terminal whose user did not decline it (https://no-color.org). */

@@ -4,6 +4,7 @@ import { keepTick, releaseFreeMemory } from '../runtime/free-memory.ts'
 import { EXIT, type Command, type ExitCode, columns } from './command.ts'
 import { configSource, PLACE_OPTIONS } from './config-option.ts'
 import { wantsColour, writeLine, type CommandIo } from './io.ts'
+import { isatty } from 'node:tty'
 import { styleText } from 'node:util'
 
 export const serveCommand: Command = {
@@ -14,7 +15,7 @@ export const serveCommand: Command = {
   options: PLACE_OPTIONS,
   notes: [
     'Environment variables override the file: PREFLIGHT_ and the path of a setting, e.g. PREFLIGHT_LOG_LEVEL.',
-    'SIGHUP reloads configuration and policy. SIGUSR2 turns the log level debug on and off. SIGTERM and SIGINT drain and stop; a second one stops immediately.',
+    'SIGHUP reloads configuration and policy; it stops the gateway when the terminal that it runs in is closed. SIGUSR2 turns the log level debug on and off. SIGTERM and SIGINT drain and stop; a second one stops immediately.',
   ].join('\n'),
   run: async (args, io) => {
     keepTick()
@@ -25,6 +26,10 @@ export const serveCommand: Command = {
     const stopped = untilStopped(gateway)
     releaseFreeMemory()
     announce(gateway, io)
+    // What follows goes to the log sink, which says by itself that it cannot be written.
+    io.stdout.write('', (error) => {
+      if (error == null) io.continueUnwritten?.()
+    })
     void gateway.warmUp()
     return await stopped
   },
@@ -49,6 +54,9 @@ const FORCED_EXIT = 130
 /** Ctrl-C under npm arrives twice, from the terminal and from npm: two signals within this time count as one. */
 const SAME_SIGNAL_MS = 500
 
+const STANDARD_STREAMS = [0, 1, 2] as const
+
+/** A signal stops it. SIGHUP reloads, unless it comes because the terminal was closed that the gateway runs in. */
 async function untilStopped(gateway: Gateway): Promise<ExitCode> {
   const { promise: stopped, resolve: stop } = Promise.withResolvers<string>()
   const reload = gateway.reload.bind(gateway)
@@ -60,14 +68,19 @@ async function untilStopped(gateway: Gateway): Promise<ExitCode> {
     stop(signal)
   }
   const toggleDebug = gateway.toggleDebug.bind(gateway)
-  process.on('SIGHUP', reload)
+  const terminals = STANDARD_STREAMS.filter((fd) => isatty(fd))
+  const onHangUp = (signal: string): void => {
+    if (terminals.every((fd) => isatty(fd))) reload()
+    else onSignal(signal)
+  }
+  process.on('SIGHUP', onHangUp)
   process.on('SIGUSR2', toggleDebug)
   for (const name of SIGNALS) process.on(name, onSignal)
   const signal = await stopped
   gateway.logger.info({ event: 'gateway.stopping', signal }, 'stopping; calls in flight may finish')
   await gateway.close()
   for (const name of SIGNALS) process.off(name, onSignal)
-  process.off('SIGHUP', reload)
+  process.off('SIGHUP', onHangUp)
   process.off('SIGUSR2', toggleDebug)
   return EXIT.good
 }

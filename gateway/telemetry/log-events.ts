@@ -97,6 +97,8 @@ export const LOG_EVENTS = {
     'The changed certificate of a listener cannot be used. The one before it stays in force.',
   'listener.failed': 'A listener failed.',
   'listener.handshake_failed': 'A TLS handshake with a client of a listener failed.',
+  'log.lines_lost':
+    'So many log lines before this one could not be written, for example since the disk was full. Decisions and calls are in the ledger.',
   'manifest.check_failed': 'The manifest of an MCP server could not be compared with its baseline.',
   'manifest.invalidated': 'An MCP server reported a changed list. The gateway lists again before the next call.',
   'monitoring.close_failed': 'A monitoring window could not be closed.',

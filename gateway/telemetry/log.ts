@@ -1,6 +1,7 @@
 /** The gateway's logger: JSON lines on stderr, with every credential cut out before a line is written. Stdout belongs to the `ready` line and the log sink. */
 import { pino, type DestinationStream } from 'pino'
 import type { LogEvent } from './log-events.ts'
+import { LogLines, stderrLines } from './log-lines.ts'
 import { redactText } from './redaction.ts'
 import { traceMember } from './trace-context.ts'
 
@@ -45,8 +46,8 @@ const REDACTED_PATHS = SECRET_MEMBERS.flatMap((member) => [`["${member}"]`, `*["
  * @param level pino level or `silent`
  * @param destination where lines go; stderr by default
  */
-export function createLogger(level: string, destination: DestinationStream = pino.destination({ fd: 2 })): Logger {
-  return pino(
+export function createLogger(level: string, destination: DestinationStream = stderrLines()): Logger {
+  const logger: Logger = pino(
     {
       level,
       base: null,
@@ -58,6 +59,11 @@ export function createLogger(level: string, destination: DestinationStream = pin
     },
     destination,
   )
+  if (destination instanceof LogLines)
+    destination.whenWritable((lines) => {
+      logger.warn({ event: 'log.lines_lost', lines }, 'log lines were lost, since they could not be written')
+    })
+  return logger
 }
 
 /** An error as logged: name, code, message and the chain of causes; the stack only for what nobody foresaw. */

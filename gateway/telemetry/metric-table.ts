@@ -465,6 +465,12 @@ export const METRICS = [
     help: 'Resident memory of the process.',
   },
   {
+    name: 'preflight_log_lines_lost_total',
+    type: 'counter',
+    labels: [],
+    help: 'Log lines that could not be written to stderr, for example since the disk was full.',
+  },
+  {
     name: 'preflight_ledger_checkpoints_total',
     type: 'counter',
     labels: ['result'],

@@ -2,6 +2,7 @@
 import { statfsSync } from 'node:fs'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Metrics } from './metrics.ts'
+import { stderrLines } from './log-lines.ts'
 
 const MICROSECONDS = 1e6
 const MILLISECONDS = 1e3
@@ -20,6 +21,7 @@ export function sampleProcess(metrics: Metrics, dataDir: string): void {
     () => performance.eventLoopUtilization().active / MILLISECONDS,
   )
   metrics.sample('preflight_data_dir_free_bytes', () => freeDiskBytes(dataDir))
+  metrics.sample('preflight_log_lines_lost_total', () => stderrLines().lost)
   sampleDelay(metrics)
 }
 
