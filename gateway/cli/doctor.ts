@@ -1,6 +1,5 @@
 /** `preflight doctor`: looks at an installation and says what is wrong with it, and what to do. Changes nothing. */
 import { existsSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { openSettings } from '../config/live-settings.ts'
 import type { Config } from '../config/schema.ts'
@@ -20,6 +19,7 @@ import { wantsColour, writeLine, type CommandIo } from './io.ts'
 import { styleText } from 'node:util'
 import { readRegularFile } from '../runtime/regular-file.ts'
 import { jsonOrNull, recordIn } from '../json/unchecked-json.ts'
+import { homeFolder } from '../runtime/current-user.ts'
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -187,7 +187,7 @@ function isRunning(pid: number): boolean {
 
 function editorFindings({ environment }: CommandIo): readonly DoctorFinding[] {
   const site = {
-    home: environment['HOME'] ?? homedir(),
+    home: homeFolder(environment),
     folder: process.cwd(),
     platform: process.platform,
     environment,

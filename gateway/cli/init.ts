@@ -3,7 +3,6 @@
  * or a cluster. Without --write it only shows what it would change.
  */
 import { existsSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
@@ -17,6 +16,7 @@ import { deskHome } from '../stdio/home.ts'
 import { asName } from '../stdio/server-list.ts'
 import { EXIT, UsageError, type Arguments, type Command, type CommandGroup, type ExitCode } from './command.ts'
 import { readStream, writeLine, type CommandIo } from './io.ts'
+import { homeFolder } from '../runtime/current-user.ts'
 
 const WRITE = { name: 'write', help: 'Change the files. Without it they are only shown.' } as const
 
@@ -87,7 +87,7 @@ export const initGroup: CommandGroup = {
 async function runEditors(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const { environment } = io
   const chosen = args.values('editor')
-  const home = environment['HOME'] ?? homedir()
+  const home = homeFolder(environment)
   const site = { home, folder: process.cwd(), platform: process.platform, environment }
   const places = editorFiles(site).filter(({ editor }) => chosen.length === 0 || chosen.includes(editor))
   const kept = join(deskHome(environment).folder, 'undo')

@@ -2,10 +2,10 @@
  * Which gateway a command works on: a running one over its API (`--url`, PREFLIGHT_URL), or the data directory of one on this
  * machine. The key is never an argument, since arguments are visible to every user of a machine.
  */
-import { userInfo } from 'node:os'
 import { recordIn, textIn } from '../json/unchecked-json.ts'
 import { isLoopback } from '../network/listen-address.ts'
 import { exposedFiles } from '../runtime/private-file.ts'
+import { userName } from '../runtime/current-user.ts'
 import { variable } from '../settings/environment.ts'
 import { InputError, UsageError, type Arguments, type OptionSpec } from './command.ts'
 import { configSource, PLACE_OPTIONS, placeConfigOf } from './config-option.ts'
@@ -39,7 +39,7 @@ export const SITE_OPTIONS: readonly OptionSpec[] = [
 
 /** Who is recorded when a command changes a data directory. */
 export function localUser(): string {
-  return `cli:${userInfo().username}`
+  return `cli:${userName()}`
 }
 
 /** What a command says before it decides on a data directory. */

@@ -1,12 +1,13 @@
 /** Where `preflight mcp` keeps what all wrapped servers of a user share. */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { homedir, tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { recordIn } from '../json/unchecked-json.ts'
 import { variable, type Environment } from '../settings/environment.ts'
 import { makePrivateDirectory, writePrivateFile } from '../runtime/private-file.ts'
 import { readRegularFile } from '../runtime/regular-file.ts'
+import { homeFolder } from '../runtime/current-user.ts'
 
 export interface DeskHome {
   readonly folder: string
@@ -35,7 +36,7 @@ export interface DeskHome {
 const LONGEST_SOCKET = 100
 
 export function deskHome(environment: Environment): DeskHome {
-  const folder = resolve(variable(environment, 'PREFLIGHT_HOME') ?? join(homedir(), '.preflight'))
+  const folder = resolve(variable(environment, 'PREFLIGHT_HOME') ?? join(homeFolder(environment), '.preflight'))
   return {
     folder,
     socket: socketOf(folder),
@@ -68,7 +69,7 @@ function socketOf(folder: string): string {
   if (process.platform === 'win32') return String.raw`\\.\pipe\preflight-${digest}`
   const inside = join(folder, 'daemon.sock')
   if (inside.length <= LONGEST_SOCKET) return inside
-  return join(tmpdir(), `preflight-${userInfo().uid}-${digest}`, 'daemon.sock')
+  return join(tmpdir(), `preflight-${process.getuid?.()}-${digest}`, 'daemon.sock')
 }
 
 interface DeskHub {
