@@ -465,6 +465,18 @@ export const METRICS = [
     help: 'Resident memory of the process.',
   },
   {
+    name: 'process_open_fds',
+    type: 'gauge',
+    labels: [],
+    help: 'Open file descriptors: connections, and files.',
+  },
+  {
+    name: 'process_max_fds',
+    type: 'gauge',
+    labels: [],
+    help: 'Most file descriptors that the process may have open.',
+  },
+  {
     name: 'preflight_log_lines_lost_total',
     type: 'counter',
     labels: [],

@@ -1,5 +1,5 @@
 /** What the process itself costs and has left, asked for at each scrape: no timer runs for it in an idle gateway. */
-import { statfsSync } from 'node:fs'
+import { readFileSync, readdirSync, statfsSync } from 'node:fs'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Metrics } from './metrics.ts'
 import { stderrLines } from './log-lines.ts'
@@ -20,6 +20,8 @@ export function sampleProcess(metrics: Metrics, dataDir: string): void {
     'preflight_event_loop_busy_seconds_total',
     () => performance.eventLoopUtilization().active / MILLISECONDS,
   )
+  metrics.sample('process_open_fds', openDescriptors)
+  metrics.sample('process_max_fds', mostDescriptors)
   metrics.sample('preflight_data_dir_free_bytes', () => freeDiskBytes(dataDir))
   metrics.sample('preflight_log_lines_lost_total', () => stderrLines().lost)
   sampleDelay(metrics)
@@ -50,6 +52,25 @@ function freeDiskBytes(directory: string): number {
   try {
     const { bavail, bsize } = statfsSync(directory)
     return bavail * bsize
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** File descriptors in use; NaN (unknown) where the system has no list of them. */
+function openDescriptors(): number {
+  try {
+    // Reading the list takes one more.
+    return readdirSync('/proc/self/fd').length - 1
+  } catch {
+    return Number.NaN
+  }
+}
+
+function mostDescriptors(): number {
+  try {
+    const [, most = 'NaN'] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return most === 'unlimited' ? Number.POSITIVE_INFINITY : Number(most)
   } catch {
     return Number.NaN
   }

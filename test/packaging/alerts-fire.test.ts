@@ -29,10 +29,17 @@ const RULES = join(import.meta.dirname, '../../charts/preflight-gateway/rules/al
 const ALERTS = listAt(parse(readFileSync(RULES, 'utf8')), 'groups', 0, 'rules').map((rule) => textAt(rule, 'alert'))
 
 /**
- * A test fills no volume, and does not block the thread of the gateway, which is its own. A hub takes every record of a sidecar
- * of its version.
+ * A test fills no volume, leaves itself descriptors and a log, and does not block the thread of the gateway, which is its own. A
+ * hub takes every record of a sidecar of its version.
  */
-const FED = ['PreflightVolumeFull', 'PreflightVolumeFilling', 'PreflightOverloaded', 'PreflightCallRecordsRefused']
+const FED = [
+  'PreflightVolumeFull',
+  'PreflightVolumeFilling',
+  'PreflightOverloaded',
+  'PreflightCallRecordsRefused',
+  'PreflightDescriptorsUsedUp',
+  'PreflightLogLost',
+]
 
 const DEAD = 'http://127.0.0.1:9'
 const HOUR = 3_600_000
@@ -60,7 +67,7 @@ async function page(t: TestContext, text: () => string | Promise<string>): Promi
   return `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
 }
 
-/** A volume that fills by 10 MB a second, a thread that always works, and a record that is refused every second. */
+/** A volume that fills by 10 MB a second, a thread that always works, and a record and a log line that are lost every second. */
 function fedPage(t: TestContext): Promise<string> {
   const begin = Date.now()
   return page(t, () => {
@@ -69,6 +76,9 @@ function fedPage(t: TestContext): Promise<string> {
       `preflight_data_dir_free_bytes ${Math.max(0, 99e6 - seconds * 1e7)}`,
       `preflight_event_loop_busy_seconds_total ${seconds * 100}`,
       `preflight_call_records_refused_total{route="shop"} ${Math.floor(seconds)}`,
+      `preflight_log_lines_lost_total ${Math.floor(seconds)}`,
+      'process_open_fds 95',
+      'process_max_fds 100',
       '',
     ].join('\n')
   })

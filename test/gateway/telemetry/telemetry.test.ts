@@ -120,6 +120,8 @@ test('the process reports its cost and the free space, and nothing for a volume 
     'process_start_time_seconds',
     'process_resident_memory_bytes',
     'process_cpu_seconds_total',
+    'process_open_fds',
+    'process_max_fds',
     'preflight_event_loop_busy_seconds_total',
     'preflight_data_dir_free_bytes',
   ])
