@@ -3,13 +3,17 @@
  * waits for a full disk or for a terminal that was closed. (`SonicBoom`, the writer that comes with pino, tries again for ever
  * when a process ends.)
  */
+import type { EventEmitter } from 'node:events'
 import { write, writeSync } from 'node:fs'
 import type { DestinationStream } from 'pino'
+import { errorCode } from '../errors/startup-error.ts'
 
 /** Code units that may wait for a slow reader; lines beyond are lost. */
 const LONGEST_BACKLOG = 16 * 1024 * 1024
 /** The reader of a pipe does not read: tried again after this time. */
 const RETRY_MS = 100
+/** At the end of the process, a full pipe is tried for so long. */
+const LAST_MS = 200
 
 interface LinesDeps {
   readonly write: (
@@ -18,6 +22,8 @@ interface LinesDeps {
     done: (error: NodeJS.ErrnoException | null, written: number) => void,
   ) => void
   readonly writeSync: (fd: number, bytes: Buffer) => number
+  /** Emits `exit` when the process ends. */
+  readonly ending: Pick<EventEmitter, 'once'>
 }
 
 const NEWLINE = 0x0a
@@ -34,10 +40,10 @@ export class LogLines implements DestinationStream {
   #reported = 0
   #onWritable: (lost: number) => void = () => {}
 
-  constructor(fd: number, deps: LinesDeps = { write, writeSync }) {
+  constructor(fd: number, deps: LinesDeps = { write, writeSync, ending: process }) {
     this.#fd = fd
     this.#deps = deps
-    process.once('exit', () => this.#writeLast())
+    deps.ending.once('exit', () => this.#writeLast())
   }
 
   /** Lines that could not be written since the start. */
@@ -103,13 +109,17 @@ export class LogLines implements DestinationStream {
     this.#onWritable(lost)
   }
 
-  /** The process ends, so nothing is waited for: what the system is writing may still be written, and is not repeated. */
+  /** The process ends. What the system is writing may still be written, and is not repeated. */
   #writeLast(): void {
     if (this.#waiting.length === 0) return
-    try {
-      this.#deps.writeSync(this.#fd, this.#takeWaiting())
-    } catch {
-      // The process ends: there is no later line that could name the loss.
+    const bytes = this.#takeWaiting()
+    const deadline = performance.now() + LAST_MS
+    for (let end = 0; end < bytes.length && performance.now() < deadline;) {
+      try {
+        end += this.#deps.writeSync(this.#fd, bytes.subarray(end))
+      } catch (error) {
+        if (errorCode(error) !== 'EAGAIN') return
+      }
     }
   }
 }

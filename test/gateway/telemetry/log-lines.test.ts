@@ -1,5 +1,6 @@
 /** How log lines reach a file descriptor: all of them in their order, or counted as lost. */
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import { LogLines } from '../../../gateway/telemetry/log-lines.ts'
 import { until } from '../../fakes/until.ts'
@@ -18,6 +19,7 @@ function target(answers: readonly Answer[]) {
     return answer
   }
   const lines = new LogLines(99, {
+    ending: new EventEmitter(),
     writeSync: (_, bytes) => take(bytes),
     write: (_, bytes, done) =>
       void setImmediate(() => {
@@ -53,12 +55,40 @@ for (const [what, answers, text, lost, total] of [
 
 test('a reader that never reads costs lines, and bounded memory', async () => {
   const taken: Buffer[] = []
-  const lines = new LogLines(99, { writeSync: () => 0, write: (_, bytes) => void taken.push(bytes) })
+  const lines = new LogLines(99, {
+    ending: new EventEmitter(),
+    writeSync: () => 0,
+    write: (_, bytes) => void taken.push(bytes),
+  })
   const line = `${'x'.repeat(1_000_000)}\n`
   for (let count = 0; count < 40; count += 1) lines.write(line)
   assert.equal(taken.length, 1)
   assert.equal(lines.lost, 40 - 1 - 16)
 })
+
+for (const [what, answers, text] of [
+  ['in pieces', [1, 2], 'b\nc\n'],
+  ['to a pipe that is full for a moment', ['EAGAIN', 1, 'EAGAIN'], 'b\nc\n'],
+  ['to a disk that is full', [2, 'ENOSPC'], 'b\n'],
+] as const satisfies readonly (readonly [string, readonly Answer[], string])[])
+  test(`at the end of the process, what waits is written ${what}`, () => {
+    const left: Answer[] = [...answers]
+    const written: string[] = []
+    const source = new EventEmitter()
+    const lines = new LogLines(99, {
+      write: () => {},
+      writeSync: (_, bytes) => {
+        const answer = left.shift() ?? bytes.length
+        if (typeof answer === 'string') throw Object.assign(new Error(answer), { code: answer })
+        written.push(String(bytes.subarray(0, answer)))
+        return answer
+      },
+      ending: source,
+    })
+    for (const line of ['a\n', 'b\n', 'c\n']) lines.write(line)
+    source.emit('exit')
+    assert.equal(written.join(''), text)
+  })
 
 test('a loss is reported once, with the next line', async () => {
   const { lines, state } = target(['ENOSPC'])
