@@ -18,7 +18,11 @@ const IDLE: readonly { readonly name: string; readonly isIdle: IsIdle }[] = [
   // Validation §8.3 to §8.5: they are about texts.
   { name: 'contentEncoding', isIdle: (_value, schema) => isNoText(schema) },
   { name: 'contentMediaType', isIdle: (_value, schema) => isNoText(schema) },
-  { name: 'contentSchema', isIdle: (value, schema) => admitsAll(value) || isNoText(schema) },
+  {
+    name: 'contentSchema',
+    // Validation §8.5: without a media type it is ignored.
+    isIdle: (value, schema) => schema.contentMediaType === undefined || admitsAll(value) || isNoText(schema),
+  },
   // Core §10.2.2.2, §10.2.2.3. What `if` looks at stays looked at.
   { name: 'then', isIdle: admitsAll },
   { name: 'else', isIdle: admitsAll },

@@ -212,7 +212,7 @@ export const FRAGMENTS: Readonly<Record<string, Pair>> = {
   ...allowancePairs(NAMED, 'unevaluatedProperties'),
   ...allowancePairs(PLACED, 'unevaluatedItems'),
   ...allowancePairs(PLACED, 'items'),
-  ...presencePairs('contentSchema', added(STRING, 'contentSchema', CAT)),
+  ...presencePairs('contentSchema', added({ ...STRING, contentMediaType: 'application/json' }, 'contentSchema', CAT)),
 }
 
 export function propertyOf(schema: Schema, isRequired = false): Schema {

@@ -4,6 +4,14 @@ import { CLASSES, SCHEMAS, worse, type Json } from './known-classes.ts'
 
 const DEFINITIONS = '#/components/schemas/'
 
+const TEXT = { type: 'string' }
+const WHOLE = { type: 'integer' }
+const BASE64 = { ...TEXT, contentEncoding: 'base64' }
+const IMAGE = { ...TEXT, contentMediaType: 'image/png' }
+const ODD = { ...TEXT, contentMediaType: 'application/vnd.example.unknown' }
+const LISTED = { ...TEXT, contentMediaType: 'application/json', contentSchema: WHOLE }
+const PARTED = { allOf: [IMAGE, { ...TEXT, contentSchema: WHOLE }] }
+
 const WRAP: Readonly<Record<'request' | 'response', (schema: Json) => Json>> = {
   request: (schema) => api({ requestBody: { content: { 'application/json': { schema } } } }, {}),
   response: (schema) => api({}, { content: { 'application/json': { schema } } }),
@@ -62,6 +70,13 @@ checkElements(
       'breaking',
       'breaking',
     ],
+    ['a schema for the content beside an encoding only', BASE64, { ...BASE64, contentSchema: WHOLE }, 'none', 'none'],
+    ['an encoding without a media type', BASE64, TEXT, 'breaking', 'breaking'],
+    ['an encoding and a schema, for a text', { ...BASE64, contentSchema: WHOLE }, TEXT, 'breaking', 'breaking'],
+    ['a schema beside a media type', IMAGE, { ...IMAGE, contentSchema: WHOLE }, 'breaking', 'breaking'],
+    ['a schema beside a media type that nobody knows', ODD, { ...ODD, contentSchema: WHOLE }, 'breaking', 'breaking'],
+    ['a media type that gives a schema its effect', { ...TEXT, contentSchema: WHOLE }, LISTED, 'breaking', 'breaking'],
+    ['a schema in one part, a media type in another', PARTED, { allOf: [IMAGE, TEXT] }, 'none', 'none'],
   ],
   shared,
 )

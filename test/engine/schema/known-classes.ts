@@ -53,6 +53,20 @@ export const CLASSES: readonly ClassRow[] = [
     ['none', 'none'],
   ],
   [
+    'a schema for the content of a text without a media type',
+    { ...TEXT, contentSchema: WHOLE },
+    TEXT,
+    ['none', 'none'],
+    ['none', 'none'],
+  ],
+  [
+    'another schema for the content of a text without a media type',
+    { ...TEXT, contentSchema: open('a', TEXT, ['a']) },
+    { ...TEXT, contentSchema: WHOLE },
+    ['none', 'none'],
+    ['none', 'none'],
+  ],
+  [
     'null beside a type, and null beside a reference',
     { type: ['string', 'null'], format: 'email' },
     { oneOf: [NULL, ref('Name')] },
