@@ -1,15 +1,19 @@
 /** Dynamic references of schemas in the form that every comparison follows. */
 import { isRecord, type JsonRecord } from '../schema/located.ts'
 import { withScopedReferences } from './dynamic-scopes.ts'
+import { draftHas, isValueMember } from './schema-drafts.ts'
+import { draftOf, NAMED_SCHEMAS } from './schema-keywords.ts'
 
 /**
  * Replaces dynamic references by plain ones. They lead to the outermost schema resource that evaluation went through and
  * that defines the anchor (JSON Schema 2020-12 §8.2.3.2). If the document defines it, that is the document; otherwise the
  * resource of the reference is taken.
  * @param text that the value was read from
+ * @param draft of schemas that state none; null: any keyword may be defined
  */
-export function withPlainReferences(root: unknown, text: string): unknown {
-  if (!DYNAMIC.test(text)) return root
+export function withPlainReferences(written: unknown, text: string, draft: string | null = null): unknown {
+  if (!DYNAMIC.test(text)) return written
+  const root = withReferencesOfDraft(written, draft)
   const scoped = withScopedReferences(root)
   if (scoped !== null) return scoped
   const outermost = addressedRoot(root)
@@ -18,10 +22,12 @@ export function withPlainReferences(root: unknown, text: string): unknown {
 
 /**
  * The same for a schema that is evaluated by itself: a document, or a part of another one.
+ * @param draft that it states, or the default; null: any keyword may be defined
  * @param text that the schema was read from, if it is a document
  */
-export function withPlainSchemaReferences(schema: unknown, text?: string): unknown {
-  if (!(text === undefined ? holdsDynamic(schema) : DYNAMIC.test(text))) return schema
+export function withPlainSchemaReferences(written: unknown, draft: string | null, text?: string): unknown {
+  if (!(text === undefined ? holdsDynamic(written) : DYNAMIC.test(text))) return written
+  const schema = withReferencesOfDraft(written, draft)
   const outermost = addressedRoot(schema)
   if (!isRecord(schema) || outermost.address !== '')
     return withScopedReferences(schema) ?? withinResource(schema, { outermost, own: outermost })
@@ -44,6 +50,28 @@ function holdsDynamic(value: unknown): boolean {
 
 /** Also where a keyword may be written with escapes. */
 const DYNAMIC = /\$(?:dynamic|recursive)Ref|\\(?:u00|U0000|x)/
+
+/**
+ * The value without dynamic references that the draft of their schema does not have: 2019-09 has the recursive one, 2020-12 the
+ * other one. A draft ignores keywords that it does not know (JSON Schema 2020-12 core §6.5).
+ */
+function withReferencesOfDraft(value: unknown, draft: string | null, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => withReferencesOfDraft(item, draft))
+  if (!isRecord(value)) return value
+  const isMap = NAMED_SCHEMAS.has(name)
+  const own = (isMap ? null : draftOf(value['$schema'])) ?? draft
+  const members = Object.entries(value).filter(
+    ([key, member]) => isMap || !OF_ONE_DRAFT.has(key) || draftHas(own, key, member),
+  )
+  return Object.fromEntries(
+    members.map(([key, member]) => {
+      if (isMap) return [key, withReferencesOfDraft(member, own)]
+      return [key, isValueMember(key, name) ? member : withReferencesOfDraft(member, own, key)]
+    }),
+  )
+}
+
+const OF_ONE_DRAFT: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef', '$recursiveAnchor'])
 
 /** A schema with an address, and what dynamic references find in it. */
 interface AddressedRoot {

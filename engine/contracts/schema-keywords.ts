@@ -86,9 +86,13 @@ export function isPlainlyJsonSchema(root: unknown): boolean {
 /** The dialects of OpenAPI that extend 2020-12. */
 const OPENAPI_DIALECT = /^https:\/\/spec\.openapis\.org\/oas\/3\.\d+\/dialect\/(?:base|[\d-]+)$/
 
+export function isOpenApiDialect(draft: string): boolean {
+  return OPENAPI_DIALECT.test(draft)
+}
+
 /** Whether `contains` evaluates items in a draft (`SchemaSource.evaluatesContained`). The default draft is 2020-12. */
 export function evaluatesContainedIn(draft: string | null): boolean | null {
-  if (draft === null || draft === '2020-12' || OPENAPI_DIALECT.test(draft)) return true
+  if (draft === null || draft === '2020-12' || isOpenApiDialect(draft)) return true
   return draft === '2019-09' ? false : null
 }
 

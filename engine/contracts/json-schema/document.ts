@@ -52,7 +52,7 @@ export function readJsonSchema(
     evaluatesContained: hasFurtherDrafts ? null : evaluatesContainedIn(draft),
   }
   return ok(
-    readInPlace({ root: withPlainSchemaReferences(known, text), files }, (contents) => {
+    readInPlace({ root: withPlainSchemaReferences(known, draft, text), files }, (contents) => {
       const source = new SchemaDocuments(contents.root, reading, contents.files)
       const resolve = source.find.bind(source)
       const malformed = malformedParts(PARTS, { located: source.root, kind: 'schema', resolve })

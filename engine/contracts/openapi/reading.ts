@@ -5,7 +5,7 @@ import type { SourceDocument } from '../document.ts'
 import { NO_FILES, OpenApiDocuments, type FurtherDocuments } from '../documents.ts'
 import { readInPlace } from '../misplaced-references.ts'
 import { withStatedDrafts } from '../schema-drafts.ts'
-import { draftOf, evaluatesContainedIn } from '../schema-keywords.ts'
+import { draftOf, evaluatesContainedIn, isOpenApiDialect } from '../schema-keywords.ts'
 import { withPlainReferences } from '../plain-references.ts'
 import { dialectOfVersion, type OpenApiContract } from './contract.ts'
 import { malformedOpenApiParts } from './parts.ts'
@@ -27,8 +27,11 @@ export function readOpenApiContract(
   const statesDialects = STATES_DIALECTS.test(text)
   const isOfDrafts = dialect === 'json-schema' && (statesDialects || text.includes('jsonSchemaDialect'))
   const stated = isOfDrafts ? withStatedDrafts(root) : { root, drafts: new Set<string>() }
-  const plain = dialect === 'json-schema' ? withPlainReferences(stated.root, text) : root
-  const evaluates = evaluatesContainedIn(isRecord(root) ? draftOf(root['jsonSchemaDialect']) : null)
+  const stating = isRecord(root) ? draftOf(root['jsonSchemaDialect']) : null
+  // The dialects of OpenAPI extend 2020-12.
+  const draft = stating === null || isOpenApiDialect(stating) ? '2020-12' : stating
+  const plain = dialect === 'json-schema' ? withPlainReferences(stated.root, text, draft) : root
+  const evaluates = evaluatesContainedIn(stating)
   const isOneReading = [...stated.drafts].every((draft) => evaluatesContainedIn(draft) === evaluates)
   return readInPlace({ root: plain, files }, (contents) => {
     const documents = new OpenApiDocuments(contents.root, dialect, contents.files, {

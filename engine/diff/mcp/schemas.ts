@@ -139,7 +139,7 @@ function toolSchema(written: Located, isStrict = false): ToolSchema {
   // What draft 3 says has other keywords in all later ones.
   const known = isStrict || draft === 'draft-03' ? withKnownKeywords(written.value, draft, { isStrict }) : written.value
   // After that: a draft may not have the dynamic references of another one.
-  const plain = withPlainSchemaReferences(known)
+  const plain = withPlainSchemaReferences(known, draft)
   return readInPlace({ root: plain, files: NO_FILES }, ({ root: value }) => {
     const root = value === written.value ? written : { ...written, value }
     let read: Addresses | null = null

@@ -132,3 +132,74 @@ test('a tool whose draft has no such reference any more, or has it now, is compa
     assert.equal(worst(type, recursiveTool('2019-09'), recursiveTool('2019-09')), undefined)
   }
 })
+
+const DIALECTS: Readonly<Record<string, string>> = {
+  'draft 4': 'http://json-schema.org/draft-04/schema#',
+  'draft 7': 'http://json-schema.org/draft-07/schema#',
+  '2019-09': 'https://json-schema.org/draft/2019-09/schema',
+  '2020-12': 'https://json-schema.org/draft/2020-12/schema',
+}
+const HAVING: Readonly<Record<string, string>> = { $recursiveRef: '2019-09', $dynamicRef: '2020-12' }
+
+/** Nested values under a name that is a keyword elsewhere, and beside a value that only looks like a reference. */
+const nested = ($schema: string, reference: object): object => ({
+  $schema,
+  type: 'object',
+  properties: { properties: reference, data: { const: { $recursiveRef: '#', $dynamicRef: '#' } } },
+})
+
+const api = (schema: object, more: object = {}): object => ({
+  openapi: '3.1.0',
+  info: { title: 't', version: '1' },
+  ...more,
+  paths: {
+    '/x': {
+      post: {
+        requestBody: { content: { 'application/json': { schema } } },
+        responses: { default: { description: 'd', content: { 'application/json': { schema } } } },
+      },
+    },
+  },
+})
+
+const referring = (reference: object, more: object = {}): object => ({
+  ...more,
+  $defs: { N: { type: 'string', $anchor: 'n' } },
+  properties: { v: reference },
+})
+
+const alarms = (before: object, after: object): readonly string[] => {
+  const [one, other] = [JSON.stringify(before), JSON.stringify(after)]
+  const compared = compare({ id: 'x', type: 'openapi', before: one, after: other }, {}, sha256)
+  assert.ok(compared.ok)
+  return compared.value.groups.map(({ level }) => level).filter((level) => level !== 'info')
+}
+
+suite('a dynamic reference that the draft of its schema does not have', () => {
+  for (const [draft, $schema] of Object.entries(DIALECTS))
+    for (const [keyword, having] of Object.entries(HAVING)) {
+      const [written, open, plain] = [{ [keyword]: '#' }, {}, { $ref: '#' }].map((one) => nested($schema, one))
+      for (const type of ['json_schema', 'mcp_manifest', 'agent_tools'] as const)
+        test(`${type}, ${keyword} in ${draft} ${having === draft ? 'is one' : 'leads nowhere'}`, () => {
+          const [same, other] = having === draft ? [plain, open] : [open, plain]
+          assert.equal(worst(type, Object(written), Object(same)), undefined)
+          assert.equal(worst(type, Object(same), Object(written)), undefined)
+          const [forth, back] = [
+            worst(type, Object(written), Object(other)),
+            worst(type, Object(other), Object(written)),
+          ]
+          assert.ok(forth === 'breaking' || back === 'breaking', `${forth} ${back}`)
+        })
+    }
+
+  test('OpenAPI 3.1: a schema is of 2020-12, unless it or the document states another draft', () => {
+    const older = { $schema: DIALECTS['2019-09'], $id: 'https://example.com/s', type: 'object' }
+    const recursive = { $recursiveRef: '#' }
+    assert.deepEqual(alarms(api(referring(recursive)), api(referring({}))), [])
+    assert.deepEqual(alarms(api(referring({})), api(referring(recursive))), [])
+    assert.ok(alarms(api(referring(recursive, older)), api(referring({}, older))).length > 0)
+    const stating = { jsonSchemaDialect: DIALECTS['2019-09'] }
+    const addressed = { $id: 'https://example.com/s', type: 'object' }
+    assert.ok(alarms(api(referring(recursive, addressed), stating), api(referring({}, addressed), stating)).length > 0)
+  })
+})
