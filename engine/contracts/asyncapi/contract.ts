@@ -3,6 +3,7 @@
  * structure is checked.
  */
 import { byCodeUnit } from '../../common/code-unit-order.ts'
+import { canonicalJson } from '../../common/hash.ts'
 import type { CompareOptions } from '../../model/format.ts'
 import { fail, ok, type Result } from '../../common/result.ts'
 import {
@@ -184,13 +185,28 @@ class AsyncApiReader {
   readVersion3(): AsyncApiParts {
     const channels = new Map<string, AsyncChannel>()
     const addresses = new Map<unknown, string>()
+    const places = new Map<string, { readonly key: string; readonly messages: Map<string, AsyncMessage> }>()
     for (const [id, channel] of this.#inOrder('channels')) {
-      const stated = memberOf(channel, 'address')?.value
-      const address = typeof stated === 'string' ? stated : `(${id})`
+      const stated = textOrNull(memberOf(channel, 'address')?.value)
+      const address = stated ?? `(${id})`
       // Several channels may have the same address on different servers.
-      const key = channels.has(address) ? `${address} (${id})` : address
-      channels.set(key, this.#channel({ address: key, id, stated: textOrNull(stated) }, channel))
-      addresses.set(channel.value, key)
+      const own = channels.has(address) ? `${address} (${id})` : address
+      const read = this.#channel({ address: own, id, stated }, channel)
+      const place = stated === null ? own : placeOf(read)
+      const known = places.get(place)
+      // Of one name they have one message: else which of two it is would not be known.
+      const isApart = known === undefined || read.messages.some((one) => (known.messages.get(one.name) ?? one) !== one)
+      const held = isApart ? { key: own, messages: new Map<string, AsyncMessage>() } : known
+      for (const message of read.messages) held.messages.set(message.name, message)
+      places.set(place, held)
+      if (isApart) channels.set(own, read)
+      addresses.set(channel.value, held.key)
+    }
+    // Channels in one place of the wire are one.
+    for (const { key, messages } of places.values()) {
+      const channel = channels.get(key)
+      if (channel !== undefined && messages.size > channel.messages.length)
+        channels.set(key, { ...channel, messages: [...messages.values()] })
     }
     const sameActions = new Map<string, SameAction>()
     for (const [id, operation] of this.#inOrder('operations')) {
@@ -349,6 +365,13 @@ class AsyncApiReader {
     const pointer = pointerOf(at)
     this.fault ??= unreadable(`as AsyncAPI: ${what}`, { pointer, position: this.#locate(pointer) })
   }
+}
+
+/** What a channel is on the wire: its address on its servers, and how it is used there. */
+function placeOf({ stated, servers, bindings, parameters }: AsyncChannel): string {
+  const names = servers === null ? null : [...servers.keys()].sort(byCodeUnit)
+  const parts = [bindings, parameters].map((part) => part && [part.document, part.value])
+  return canonicalJson([stated, names, ...parts])
 }
 
 /** Operations with one action and address, with the messages of each. */

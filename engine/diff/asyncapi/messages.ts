@@ -16,6 +16,7 @@ import { relateProtobuf } from '../protobuf/compare.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
 import { isSameContent } from './content.ts'
+import { matchAlternatives } from './message-alternatives.ts'
 import { followed, walkInto, type AsyncWalk } from './walk.ts'
 
 const DIRECTIONS = {
@@ -42,7 +43,9 @@ interface MessagePlace {
 export function compareMessages(walk: AsyncWalk, place: MessagePlace, base: MessageCounts, head: MessageCounts): void {
   const { action, where } = place
   const rules = DIRECTIONS[action]
-  const { added, removed, kept } = matchMessages(walk, messagesByName(base), messagesByName(head))
+  const matched = matchMessages(walk, messagesByName(base), messagesByName(head))
+  const isEach = matched.added.size === 0 && matched.removed.size === 0
+  const { added, removed, kept } = (isEach ? null : matchAlternatives(walk, base, head)) ?? matched
   for (const { name, located } of removed.keys()) {
     walk.add({ rule: rules.removed, subject: `${where} ${name}`, name, side: 'base', located, before: name })
   }

@@ -45,6 +45,30 @@ const exchanged = (action: string, keys: readonly string[], names: readonly stri
   const channels = { events: { address: 'events', messages: Object.fromEntries(named) } }
   return three({ channels, operations: { tell: { action, channel: ref('channels/events') } } })
 }
+/** An application that uses channels by operations. */
+const using = (action: string, channels: Json, rest: Json = {}): Written =>
+  three({
+    channels,
+    operations: Object.fromEntries(Object.keys(channels).map((id) => [id, { action, channel: ref(`channels/${id}`) }])),
+    ...rest,
+  })
+const kind = (name: string, rest: Json = {}): Json => ({
+  type: 'object',
+  required: ['kind'],
+  properties: { kind: { const: name }, ...rest },
+})
+const [A, B] = [kind('a'), kind('b', { x: T })]
+const channel = (payloads: Json, rest: Json = {}): Json => ({
+  address: 'events',
+  messages: Object.fromEntries(Object.entries(payloads).map(([name, payload]) => [name, { payload }])),
+  ...rest,
+})
+const EITHER = { either: { title: 'Either', oneOf: [A, B] } }
+const older = (member: string, message: Json): Written => two({ channels: { events: { [member]: { message } } } })
+const MERGED_PLACE = { servers: [ref('servers/s')], bindings: { kafka: { topic: 't' } } }
+const MERGED_SERVERS = {
+  servers: { s: { host: 'a.example', protocol: 'kafka' }, z: { host: 'z.example', protocol: 'kafka' } },
+}
 const secured = (...security: readonly Json[]): Written =>
   api({
     servers: { s: { host: 'a.example', protocol: 'kafka', security } },
@@ -175,6 +199,53 @@ checkRewrites('AsyncAPI', 'asyncapi', [
       exchanged(action, ['q', 'r', 'p']),
     ] as const,
   ]),
+  ...(['send', 'receive'] as const).flatMap((action) => {
+    const alone = using(action, { c: channel({ a: A, b: B }) })
+    const replying = (payloads: Json): Written =>
+      three({
+        channels: { c: channel({ q: T }), r: channel(payloads, { address: 'replies' }) },
+        operations: { ask: { action, channel: ref('channels/c'), reply: { channel: ref('channels/r') } } },
+      })
+    const [oldName] = action === 'send' ? ['subscribe'] : ['publish']
+    return [
+      [`${action}: a payload of either schema, and two messages`, using(action, { c: channel(EITHER) }), alone],
+      [
+        `${action}: a payload of any of the schemas, and two messages`,
+        using(action, { c: channel({ any: { anyOf: [A, B] } }) }),
+        alone,
+      ],
+      [
+        `${action}: one of two messages with a payload of either schema, and three messages`,
+        using(action, { c: channel({ ...EITHER, other: kind('c') }) }),
+        using(action, { c: channel({ a: A, b: B, other: kind('c') }) }),
+      ],
+      [
+        `${action}: alternatives in components, and messages in place`,
+        using(
+          action,
+          { c: channel({ either: { oneOf: [ref('components/schemas/A'), ref('components/schemas/B')] } }) },
+          { components: { schemas: { A, B } } },
+        ),
+        alone,
+      ],
+      [`${action}: a reply of either schema, and two messages`, replying(EITHER), replying({ a: A, b: B })],
+      [
+        `${action}: a payload of either schema, and two messages, in 2.6`,
+        older(oldName ?? '', { payload: EITHER.either }),
+        older(oldName ?? '', { oneOf: [{ payload: A }, { payload: B }] }),
+      ],
+      [
+        `${action}: two channels of one address, and one`,
+        using(action, { c: channel({ a: A }), d: channel({ b: B }) }),
+        using(action, { c: channel({ a: A, b: B }) }),
+      ],
+      [
+        `${action}: two channels of one address on one server, and one`,
+        using(action, { c: channel({ a: A }, MERGED_PLACE), d: channel({ b: B }, MERGED_PLACE) }, MERGED_SERVERS),
+        using(action, { d: channel({ a: A, b: B }, MERGED_PLACE) }, MERGED_SERVERS),
+      ],
+    ] as const
+  }),
   ['a message in another file', api(), messages({ $ref: 'parts.json#/M' }, {}, { 'parts.json': { M: MADE } })],
   [
     'a channel in place, and a component',
