@@ -5,6 +5,7 @@
 import type { CrdRuleId } from '../../rules/k8s-crd/rows.ts'
 import { byCodeUnit } from '../../common/code-unit-order.ts'
 import { isEqual } from '../../schema/equality.ts'
+import type { Sides } from '../sides.ts'
 import { isRecord, locatedItems, memberOf, recordOf, type JsonRecord, type Located } from '../../schema/located.ts'
 
 /** A change of an extension. Steps start at the root of the object. */
@@ -26,7 +27,12 @@ interface ExtensionPart {
   readonly base: JsonRecord
   readonly head: JsonRecord
   readonly steps: readonly string[]
+  /** What the rules of the objects around it state of it. */
+  readonly inherited: Sides<readonly Condition[]>
 }
+
+/** Tokens of a condition, which a rule joins with others by `&&`. */
+type Condition = readonly string[]
 
 /** Compares two schemas and the parts that both have. The reader bounds the depth. */
 export function compareExtensions(
@@ -34,9 +40,10 @@ export function compareExtensions(
   after: Located,
   steps: readonly string[],
   add: AddExtensionChange,
+  inherited: ExtensionPart['inherited'] = { base: [], head: [] },
 ): void {
   if (!isRecord(before.value) || !isRecord(after.value)) return
-  const part: ExtensionPart = { before, after, base: before.value, head: after.value, steps }
+  const part: ExtensionPart = { before, after, base: before.value, head: after.value, steps, inherited }
   compareFlags(part, add)
   compareMerging(part, add)
   compareRules(part, add)
@@ -44,12 +51,21 @@ export function compareExtensions(
   descend(part, add)
 }
 
-function descend({ before, after, steps }: ExtensionPart, add: AddExtensionChange): void {
+function descend({ before, after, steps, inherited }: ExtensionPart, add: AddExtensionChange): void {
   const [base, head] = [memberOf(before, 'properties'), memberOf(after, 'properties')]
+  const conditions = {
+    base: Map.groupBy([...inherited.base, ...ownConditions(before)], nameWithin),
+    head: Map.groupBy([...inherited.head, ...ownConditions(after)], nameWithin),
+  }
   const names = isRecord(base?.value) ? Object.keys(base.value).sort(byCodeUnit) : []
   for (const name of names) {
     const property = { before: base && memberOf(base, name), after: head && memberOf(head, name) }
-    if (property.before && property.after) compareExtensions(property.before, property.after, [...steps, name], add)
+    const within = {
+      base: conditions.base.get(name)?.flatMap(conditionsWithin) ?? [],
+      head: conditions.head.get(name)?.flatMap(conditionsWithin) ?? [],
+    }
+    if (property.before && property.after)
+      compareExtensions(property.before, property.after, [...steps, name], add, within)
   }
   for (const keyword of ['items', 'additionalProperties']) {
     const part = { before: memberOf(before, keyword), after: memberOf(after, keyword) }
@@ -168,19 +184,21 @@ function listMapKeys(schema: JsonRecord): readonly string[] {
 const VALIDATIONS = 'x-kubernetes-validations'
 
 /** Rules are matched by the conditions of their expressions, however these are written. Their messages may change. */
-function compareRules({ steps, ...part }: ExtensionPart, add: AddExtensionChange): void {
+function compareRules({ steps, inherited, ...part }: ExtensionPart, add: AddExtensionChange): void {
   const [base, head] = [validationRules(part.before), validationRules(part.after)]
-  const reported = new Set<ValidationRule>()
+  const reported = new Set<unknown>()
   /** A rule is reported once, whichever of its conditions changed. */
   const addOnce = (one: ValidationRule, change: Omit<ExtensionChange, 'steps' | 'located'>): void => {
-    if (!reported.has(one)) add({ ...change, steps, located: one.located })
-    reported.add(one)
+    if (!reported.has(one.located.value)) add({ ...change, steps, located: one.located })
+    reported.add(one.located.value)
   }
   for (const [key, one] of base) {
-    if (!head.has(key)) addOnce(one, { rule: 'crd-validation-rule-removed', side: 'base', before: one.expression })
+    if (!head.has(key) && !isImplied(one, part.after, inherited.head))
+      addOnce(one, { rule: 'crd-validation-rule-removed', side: 'base', before: one.expression })
   }
   for (const [key, one] of head) {
-    if (!base.has(key)) addOnce(one, { rule: 'crd-validation-rule-added', side: 'head', after: one.expression })
+    if (!base.has(key) && !isImplied(one, part.before, inherited.base))
+      addOnce(one, { rule: 'crd-validation-rule-added', side: 'head', after: one.expression })
   }
   for (const [key, one] of head) {
     const known = base.get(key)
@@ -252,9 +270,82 @@ function conditionsOf(tokens: readonly string[], nesting = 0): readonly (readonl
   )
 }
 
+/** The conditions of a schema on all of its values. */
+function ownConditions(schema: Located): readonly Condition[] {
+  return [...validationRules(schema).values()].flatMap(({ condition }) => (condition === null ? [] : [condition]))
+}
+
+/** The property that a condition on an object is about. */
+function nameWithin(condition: Condition): string {
+  return guardedPart(condition)?.name ?? condition[condition.indexOf('self') + 2] ?? ''
+}
+
+/** What a condition on an object states of this property, where that is there. */
+function conditionsWithin(condition: Condition): readonly Condition[] {
+  return (guardedPart(condition)?.conditions ?? [condition]).flatMap((one) => {
+    const within = conditionWithin(one, nameWithin(condition))
+    return within === null ? [] : [within]
+  })
+}
+
+/** The condition with the property in place of the object. Null: it is about something else, too. */
+function conditionWithin(condition: Condition, name: string): Condition | null {
+  const own: string[] = []
+  let isAbout = false
+  for (let index = 0; index < condition.length; index += 1) {
+    const token = condition[index] ?? ''
+    own.push(token)
+    if (token !== 'self' || condition[index - 1] === '.') continue
+    if (condition[index + 1] !== '.' || condition[index + 2] !== name || condition[index + 3] === '(') return null
+    isAbout = true
+    index += 2
+  }
+  return isAbout ? own : null
+}
+
+interface GuardedPart {
+  readonly name: string
+  readonly conditions: readonly Condition[]
+}
+
+/** Of `!has(self.name) || …` what follows. */
+function guardedPart(condition: Condition): GuardedPart | null {
+  const [name = '', rest] = [condition[5], condition.slice(8)]
+  if (condition.slice(0, 8).join(' ') !== `! has ( self . ${name} ) ||`) return null
+  const depths = depthsOf(rest)
+  // A choice binds looser.
+  return rest.some((token, index) => token === '?' && depths[index] === 0)
+    ? null
+    : { name, conditions: conditionsOf(rest) }
+}
+
+/** Whether a schema states the condition of a rule in another place: in the objects around it, or in its properties. */
+function isImplied({ condition }: ValidationRule, schema: Located, inherited: readonly Condition[]): boolean {
+  if (condition === null) return false
+  return inherited.some((one) => isEqual(one, condition)) || isStatedWithin(condition, schema)
+}
+
+/** A rule on a property is not asked where the property is missing; an expression that reads it fails there. */
+function isStatedWithin(condition: Condition, schema: Located): boolean {
+  const guarded = guardedPart(condition)
+  const name = nameWithin(condition)
+  const properties = memberOf(schema, 'properties')
+  const property = properties === null ? null : memberOf(properties, name)
+  // In expressions some names have another form, with `__`.
+  if (property === null || name.includes('__') || recordOf(property.value)['nullable'] === true) return false
+  if (guarded === null && !requiredNames(schema).has(name)) return false
+  const own = ownConditions(property)
+  const within = (guarded?.conditions ?? [condition]).map((one) => conditionWithin(one, name))
+  return within.every(
+    (one) => one !== null && (own.some((held) => isEqual(held, one)) || isStatedWithin(one, property)),
+  )
+}
+
 interface ValidationRule {
   /** As written. */
   readonly expression: string
+  /** One of its conditions on the value itself. Null: it compares with the value before, or is about an alternative. */
+  readonly condition: Condition | null
   readonly located: Located
   readonly runsOnCreation: boolean
 }
@@ -288,8 +379,10 @@ function addRules(schema: Located, path: string, rules: CountedRules): void {
     const expression = isRecord(value) ? value['rule'] : undefined
     if (!isRecord(value) || typeof expression !== 'string') continue
     const tokens = tokensOf(expression)
+    const isOfValue = path === '' && !tokens.includes('oldSelf')
     const rule = { expression, located, runsOnCreation: isRunOnCreation(value, tokens) }
-    for (const condition of conditionsOf(tokens)) rules.add(`${path} ${condition.join(' ')}`, rule, path !== '')
+    for (const condition of conditionsOf(tokens))
+      rules.add(`${path} ${condition.join(' ')}`, { ...rule, condition: isOfValue ? condition : null }, path !== '')
   }
   for (const keyword of ['allOf', 'anyOf', 'oneOf', 'not']) {
     const held = memberOf(schema, keyword)

@@ -391,6 +391,95 @@ suite('rules within combinators', () => {
   })
 })
 
+const around = (property: object, more: object = {}, whole: object = {}): string =>
+  specOf({ properties: { a: { type: 'integer', ...property, ...more } }, ...whole })
+const twice = (deepest: object, whole: object): string =>
+  specOf({
+    required: ['a'],
+    properties: { a: { type: 'object', properties: { b: { type: 'integer', ...deepest } } } },
+    ...whole,
+  })
+
+const ruleAlarms = (before: string, after: string): readonly string[] =>
+  [...new Set(found(before, after).filter((line) => line.includes('crd-validation-rule')))].toSorted()
+
+suite('a rule that moves between a property and the object around it', () => {
+  const NONE: readonly string[] = []
+  const ADDED = ['breaking crd-validation-rule-added']
+  const REMOVED = ['dangerous crd-validation-rule-removed']
+  const REQUIRED = { required: ['a'] }
+  for (const [what, one, other, forth, back] of [
+    [
+      'where the property is required',
+      around(rule('self > 0'), {}, REQUIRED),
+      around({}, {}, { ...REQUIRED, ...rule('self.a > 0') }),
+      NONE,
+      NONE,
+    ],
+    ['where it is asked for', around(rule('self > 0')), around({}, {}, rule('!has(self.a) || self.a > 0')), NONE, NONE],
+    [
+      'as one of several conditions',
+      around(rule('self > 0 && self < 9'), {}, REQUIRED),
+      around(rule('self > 0'), {}, { ...REQUIRED, ...rule('self.a < 9') }),
+      NONE,
+      NONE,
+    ],
+    [
+      'with several conditions behind one question',
+      around(rule('self > 0 && self < 9')),
+      around({}, {}, rule('!has(self.a) || self.a > 0 && self.a < 9')),
+      NONE,
+      NONE,
+    ],
+    ['over two levels', twice(rule('self > 0'), {}), twice({}, rule('!has(self.a.b) || self.a.b > 0')), NONE, NONE],
+    // An expression that reads what is missing fails, and the object is refused.
+    ['where the property may be missing', around(rule('self > 0')), around({}, {}, rule('self.a > 0')), ADDED, REMOVED],
+    [
+      'where the property may be null',
+      around(rule('self > 0'), { nullable: true }, REQUIRED),
+      around({}, { nullable: true }, { ...REQUIRED, ...rule('self.a > 0') }),
+      ADDED,
+      REMOVED,
+    ],
+    [
+      'and becomes stricter',
+      around(rule('self > 0'), {}, REQUIRED),
+      around({}, {}, { ...REQUIRED, ...rule('self.a > 1') }),
+      [...ADDED, ...REMOVED],
+      [...ADDED, ...REMOVED],
+    ],
+    [
+      'and is a choice then',
+      around(rule('self > 0')),
+      around({}, {}, rule('!has(self.a) || self.a > 0 ? true : false')),
+      [...ADDED, ...REMOVED],
+      [...ADDED, ...REMOVED],
+    ],
+    [
+      'and is about another property then',
+      around(rule('self > 0'), {}, REQUIRED),
+      specOf({
+        ...REQUIRED,
+        properties: { a: { type: 'integer' }, b: { type: 'integer' } },
+        ...rule('self.b > 0'),
+      }),
+      ['breaking crd-validation-rule-added', 'dangerous crd-validation-rule-removed'],
+      null,
+    ],
+    [
+      'and compares with the value before',
+      around(rule('self >= oldSelf'), {}, REQUIRED),
+      around({}, {}, { ...REQUIRED, ...rule('self.a >= oldSelf.a') }),
+      [...ADDED, ...REMOVED],
+      [...ADDED, ...REMOVED],
+    ],
+  ] as const)
+    test(what, () => {
+      assert.deepEqual(ruleAlarms(one, other), forth)
+      if (back !== null) assert.deepEqual(ruleAlarms(other, one), back)
+    })
+})
+
 test('a subresource that is null is absent', () => {
   const [none, absent] = ['{ status: null, scale: null }', '{}'].map((subresources) =>
     inBothVersions(`{ openAPIV3Schema: { type: object } }, subresources: ${subresources}`),
