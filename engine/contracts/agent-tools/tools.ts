@@ -112,6 +112,36 @@ function toolFault(locate: Locate, pointer: string, what: string, fix?: string):
   return unreadableAt(locate, pointer, `as the tools of an agent: ${what}`, fix)
 }
 
+/** Without parameters a function takes none (OpenAI, FunctionDefinition; Gemini, FunctionDeclaration). */
+const NO_PARAMETERS = { type: 'object', properties: {} }
+const NO_OTHER_PARAMETERS = { ...NO_PARAMETERS, additionalProperties: false }
+
+/**
+ * Writes an empty list of parameters as the other side does. A tool that states none, and an empty
+ * object, closed or not, take the same calls.
+ */
+export function withEmptyParametersAs(others: McpItems, items: McpItems): McpItems {
+  return new Map(
+    [...items].map(([name, item]) => {
+      const [own, other] = [inputOf(item), inputOf(others.get(name))]
+      if (own !== NO_PARAMETERS || !isRecord(other) || !isClosedEmpty(other)) return [name, item]
+      return [name, { ...item, value: { ...Object(item.value), inputSchema: NO_OTHER_PARAMETERS } }]
+    }),
+  )
+}
+
+function inputOf(item: McpItem | undefined): unknown {
+  return isRecord(item?.value) ? item.value['inputSchema'] : undefined
+}
+
+/** Whether a schema admits an object without members only. */
+function isClosedEmpty({ type, properties, patternProperties, additionalProperties }: JsonRecord): boolean {
+  const isNamed = [properties, patternProperties].some(
+    (members) => isRecord(members) && Object.keys(members).length > 0,
+  )
+  return type === 'object' && additionalProperties === false && !isNamed
+}
+
 interface ReadTool {
   readonly item: McpItem
   readonly settings: ToolSettings
@@ -157,9 +187,8 @@ function readTool({ located, form, key, namespace }: ToolEntry, sources: Map<str
     for (const member of ['properties', 'required'])
       sources.set(`${origin}/inputSchema/${member}`, pointerOf(definitions.at))
   }
-  // Without parameters a function takes none. The input of a custom or hosted tool is not an object.
-  if (form.kind === 'function' && value['inputSchema'] === undefined)
-    put('inputSchema', located, { type: 'object', properties: {} })
+  // The input of a custom or hosted tool is not an object.
+  if (form.kind === 'function' && value['inputSchema'] === undefined) put('inputSchema', located, NO_PARAMETERS)
   // A model reads examples as it reads the description.
   const examples = memberOf(located, EXAMPLES)
   put(EXAMPLES, examples, examples?.value)

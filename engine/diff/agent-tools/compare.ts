@@ -3,7 +3,12 @@
  * MCP walker, the rest here.
  */
 import type { CompareOptions, FormatComparison } from '../../model/format.ts'
-import { readAgentTools, type AgentTools, type ToolSettings } from '../../contracts/agent-tools/tools.ts'
+import {
+  readAgentTools,
+  withEmptyParametersAs,
+  type AgentTools,
+  type ToolSettings,
+} from '../../contracts/agent-tools/tools.ts'
 import { readDocument } from '../../contracts/document.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../../model/limits.ts'
 import { sortedReferences, type UnresolvedReference } from '../../contracts/unresolved.ts'
@@ -48,7 +53,11 @@ export function compareAgentTools(
     sourceOf: { base: base.sourceOf, head: head.sourceOf },
   })
   const walk = mcpWalk(report, { tools: new Set(head.items.keys()), results: 'any' })
-  const examined = compareTools(base.items, head.items, walk, (baseNode, headNode, own) => {
+  const [baseItems, headItems] = [
+    withEmptyParametersAs(head.items, base.items),
+    withEmptyParametersAs(base.items, head.items),
+  ]
+  const examined = compareTools(baseItems, headItems, walk, (baseNode, headNode, own) => {
     const settings = { base: base.settings.get(headNode.name), head: head.settings.get(headNode.name) }
     compareToolSettings(settings, (change) => reportChange(change, { baseNode, headNode }, own))
   })

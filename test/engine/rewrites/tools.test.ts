@@ -42,6 +42,17 @@ const FORMS: readonly (readonly [what: string, document: unknown])[] = [
   ['LangChain, serialized', [{ lc: 1, type: 'constructor', id: ['x'], kwargs: named({ schema: SCHEMA }) }]],
 ]
 
+const CLOSED = { type: 'object', additionalProperties: false }
+const alone = (member: string, schema: unknown): Json => named(schema === null ? {} : { [member]: schema })
+
+/** Forms in which a function may state no parameters. */
+const EMPTY: readonly (readonly [what: string, tool: (schema: unknown) => unknown])[] = [
+  ['OpenAI, chat', (schema) => [{ type: 'function', function: alone('parameters', schema) }]],
+  ['OpenAI, responses', (schema) => [{ type: 'function', ...alone('parameters', schema) }]],
+  ['OpenAI, responses, with null', (schema) => [{ type: 'function', ...named({ parameters: schema }) }]],
+  ['Gemini', (schema) => [{ functionDeclarations: [alone('parametersJsonSchema', schema)] }]],
+]
+
 checkRewrites('agent tools', 'agent_tools', [
   ...FORMS.map(([what, document]) => [`OpenAI, chat and ${what}`, written([OPENAI]), written(document)] as const),
   [
@@ -54,6 +65,12 @@ checkRewrites('agent tools', 'agent_tools', [
     written([{ type: 'function', function: { name: 'b' } }]),
     written([{ type: 'function', function: { name: 'b', parameters: { type: 'object', properties: {} } } }]),
   ],
+  ...EMPTY.flatMap(([what, tool]) =>
+    [CLOSED, { ...CLOSED, properties: {} }, { ...CLOSED, required: [] }].map(
+      (schema) =>
+        [`${what}: no parameters, and a closed empty object`, written(tool(null)), written(tool(schema))] as const,
+    ),
+  ),
   [
     'a schema in place, and in $defs',
     written([OPENAI]),

@@ -144,6 +144,15 @@ export const CLASSES: readonly ClassRow[] = [
     ['info', 'info'],
   ],
   ['a value and a list of it', { ...TEXT, const: 'a' }, { ...TEXT, enum: ['a'] }, ['none', 'none'], ['none', 'none']],
+  ...[{ const: 1 }, { type: 'null' }, { ...TEXT, maxLength: 0 }, { type: 'object', maxProperties: 0 }].map(
+    (items): ClassRow => [
+      `items that are ${JSON.stringify(items)}, each once, and one of them at most`,
+      { type: 'array', items, uniqueItems: true },
+      { type: 'array', items, maxItems: 1 },
+      ['info', 'info'],
+      ['info', 'info'],
+    ],
+  ),
   ['a schema and not of not of it', TEXT, { not: { not: TEXT } }, ['info', 'info'], ['info', 'info']],
 
   [
