@@ -64,6 +64,7 @@ export const diffCommand: Command = {
   ],
   notes: [
     'BASE and HEAD: a file, - for standard input, an http(s) address, or <ref>:<path> in the current git repository.',
+    'A folder, on disk or at a ref, stands for the .proto files in it.',
     'Files that a document names by $ref are read too: beside a file or at the same ref, or from the origin of an address.',
     'So are imports of a .proto file: from its folder and those above, up to the working directory or at the same ref.',
     '',

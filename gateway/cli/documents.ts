@@ -1,6 +1,6 @@
 /**
- * The sources of contract documents for commands: a file, a folder of .proto files, standard input, an http(s) address, or
- * `<ref>:<path>` of the current git repository. Further files that a document refers to are read too.
+ * The sources of contract documents for commands: a file, a folder of .proto files, standard input, or an http(s) address. Or
+ * `<ref>:<path>` of a file or folder of the current git repository. Further files that a document refers to are read too.
  */
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, relative, resolve, sep, posix } from 'node:path'
@@ -61,7 +61,11 @@ export async function readSource(name: string, io: CommandIo, folder = '.'): Pro
     throw new InputError(`${name} is not a file, a <ref>:<path> of a git repository or an http(s) address`)
   const document = await readGitDocument(folder, reference, MAX_BYTES)
   if (!document.ok) throw new InputError(`${name}: ${document.problem.message}`)
-  const { text, read } = document.value
+  const { text, read, files } = document.value
+  if (files !== null) {
+    const places = new Map(files.map((file) => [file, posix.join(reference.path, file)]))
+    return { name, text, path: null, isCheckedOut: false, files: places, ...ALONE }
+  }
   const imports = { read, placesOf: placesAbove(reference.path.split('/').length - 1) }
   return { name, text, path: reference.path, isCheckedOut: false, readBeside: read, imports }
 }

@@ -1,25 +1,40 @@
-/** A contract document of a git repository at a ref (`<ref>:<path>`, docs/reference/api.md#post-apidiff), and the files beside or below it at the same ref. */
+/**
+ * A contract document of a git repository at a ref (`<ref>:<path>`, docs/reference/api.md#post-apidiff), and the files beside or
+ * below it at the same ref. A folder stands for the .proto files in it.
+ */
 import { posix } from 'node:path'
 import { ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import { listGitFolder, readGitFile, readGitFiles, resolveGitTree, type GitReference } from './git.ts'
+import { protoSet } from './proto-folder.ts'
 import type { FileShelf } from './referenced-files.ts'
 
 interface GitDocument {
   readonly text: string
   readonly read: FileShelf['read']
+  /** The files of a folder, by their paths in it; null for one file. */
+  readonly files: readonly string[] | null
 }
+
+const NOTHING_BESIDE: FileShelf['read'] = () => Promise.resolve(ok(new Map()))
 
 /** @param maxBytes of the document */
 export async function readGitDocument(
   repository: string,
-  { ref, path }: GitReference,
+  reference: GitReference,
   maxBytes: number,
 ): Promise<Result<GitDocument>> {
+  const { ref, path } = reference
   const tree = await resolveGitTree(repository, ref)
   if (!tree.ok) return tree
   const text = await readGitFile(repository, tree.value, path, maxBytes)
-  if (!text.ok) return text
+  if (!text.ok) {
+    const folder = await readGitFolder(repository, reference, '.proto', maxBytes)
+    if (!folder.ok) return folder
+    if (folder.value.size === 0) return text
+    const set = protoSet(`${ref}:${path}`, folder.value)
+    return ok({ text: set, read: NOTHING_BESIDE, files: [...folder.value.keys()] })
+  }
   const folder = posix.dirname(path)
   const read: FileShelf['read'] = async (paths, most) => {
     // One file may be named in several ways.
@@ -33,7 +48,7 @@ export async function readGitDocument(
     }
     return ok(texts)
   }
-  return ok({ text: text.value, read })
+  return ok({ text: text.value, read, files: null })
 }
 
 /**
@@ -48,13 +63,14 @@ export async function readGitFolder(
 ): Promise<Result<ReadonlyMap<string, string>>> {
   const tree = await resolveGitTree(repository, ref)
   if (!tree.ok) return tree
-  const folder = path.replace(/\/$/, '')
+  const folder = path.replace(/^\.?\/?$|\/$/, '')
   const listed = await listGitFolder(repository, tree.value, folder)
   if (!listed.ok) return listed
-  const named = listed.value.filter((name) => name.endsWith(suffix))
+  // As in a folder on disk, what begins with a dot is the business of others.
+  const named = listed.value.filter((name) => name.endsWith(suffix) && !/(?:^|\/)\./.test(name))
   if (named.length === 0) return ok(new Map())
-  const paths = named.map((name) => `${folder}/${name}`)
-  const found = await readGitFiles(repository, tree.value, paths, maxBytes)
+  const paths = new Map(named.map((name) => [posix.join(folder, name), name]))
+  const found = await readGitFiles(repository, tree.value, [...paths.keys()], maxBytes)
   if (!found.ok) return found
-  return ok(new Map([...found.value].map(([full, text]) => [full.slice(folder.length + 1), text])))
+  return ok(new Map([...found.value].map(([full, text]) => [paths.get(full) ?? full, text])))
 }

@@ -25,6 +25,13 @@ export const GIT_REF = /^[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}(?:[~^][0-9]{0,4}){0
 const TIMEOUT_MS = 15_000
 /** `<object> SP <type> SP <size> LF` before, and LF after, the content of each object (git-cat-file(1), BATCH OUTPUT). */
 const BATCH_HEADER = /^([0-9a-f]{40,64}) ([a-z]+) ([0-9]+)$/
+/** What git prints in place of an object, with `<size> LF <text> LF` behind it, where a path leads over a link that is not followed. */
+const LINK_HEADER = /^(symlink|dangling|loop|notdir) ([0-9]+)$/
+const LINKS: Readonly<Record<string, string>> = {
+  symlink: 'is a link to a file outside the repository',
+  dangling: 'is a link to a file that is not there',
+  loop: 'is a link that leads back to itself',
+}
 const HEADER_BYTES = 128
 /** Of the names of the files below one folder. */
 const MAX_LISTING = 4 * 1024 * 1024
@@ -50,7 +57,7 @@ export async function resolveGitTree(repository: string, ref: string): Promise<R
 }
 
 /**
- * Texts by path; a path at which the tree holds nothing is left out. A path that leads out of the repository, holds no file
+ * Texts by path. Links are followed as far as they lead to a file of the same tree. A path at which the tree holds nothing is left out. A path that leads out of the repository, holds no file
  * or is too large is a problem.
  * @param paths relative to the root of the repository
  * @param maxBytes of all files together
@@ -69,7 +76,8 @@ export async function readGitFiles(
   }
   const input = paths.map((path) => `${tree}:${path}\n`).join('')
   const room = paths.length * (HEADER_BYTES + MAX_PATH)
-  const printed = await runGit(repository, ['cat-file', '--batch'], { maxBytes: maxBytes + room, input })
+  const args = ['cat-file', '--batch', '--follow-symlinks']
+  const printed = await runGit(repository, args, { maxBytes: maxBytes + room, input })
   return printed.ok ? filesIn(printed.value, ref, paths) : printed
 }
 
@@ -89,13 +97,13 @@ export async function readGitFile(
   return text === undefined ? unreadableFromGit(`the repository has no file "${path}" at ${tree.ref}`) : ok(text)
 }
 
-/** Paths of the files below a folder, relative to it; none where the tree has no such folder. */
+/** Paths of the files below a folder, relative to it; the root is ''. None where the tree has no such folder. */
 export async function listGitFolder(
   repository: string,
   { tree }: GitTree,
   folder: string,
 ): Promise<Result<readonly string[]>> {
-  if (!isPlainPath(folder)) return ok([])
+  if (folder !== '' && !isPlainPath(folder)) return ok([])
   const kind = await runGit(repository, ['cat-file', '-t', `${tree}:${folder}`], { maxBytes: 1024 })
   if (!kind.ok || kind.value.toString('latin1').trim() !== 'tree') return ok([])
   const listed = await runGit(repository, ['ls-tree', '-r', '-z', '--name-only', `${tree}:${folder}`], {
@@ -127,6 +135,13 @@ function filesIn(printed: Buffer, ref: string, paths: readonly string[]): Result
     const header = printed.toString('utf8', at, end)
     const [, , type, size] = BATCH_HEADER.exec(header) ?? []
     at = end + 1
+    const [, link = '', length] = LINK_HEADER.exec(header) ?? []
+    if (length !== undefined) {
+      const fault = LINKS[link]
+      if (fault !== undefined) return unreadableFromGit(`${ref}:${path} ${fault}`)
+      at += Number(length) + 1
+      continue
+    }
     // Any other line says that there is no such object.
     if (type === undefined || size === undefined) continue
     if (type !== 'blob') return unreadableFromGit(`${ref}:${path} is a ${type}, not a file`)

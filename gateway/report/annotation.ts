@@ -57,10 +57,12 @@ function namedFile(location: string, { files }: Pick<ReportedDocument, 'files'>)
 
 const REACHED_SHOWN = 20
 
-/** `name:line:column` of the finding, in the file it stands in. */
+/** `name:line:column` of the finding, in the file it stands in; one at another ref is named with it. */
 export function placeText({ side, line, column, location }: PlacedGroup, pair: NamedPair): string {
   const { name, files, isCheckedOut } = pair[side]
-  const file = (isCheckedOut === true ? namedFile(location, { files }) : undefined) ?? name
+  const held = isCheckedOut === undefined ? undefined : namedFile(location, { files })
+  const ref = isCheckedOut === true ? '' : name.slice(0, name.indexOf(':') + 1)
+  const file = held === undefined ? name : `${ref}${held}`
   return printable(line === null ? file : `${file}:${line}:${column ?? 1}`)
 }
 

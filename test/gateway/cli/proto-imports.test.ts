@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { test, type TestContext, after } from 'node:test'
+import { suite, test, type TestContext, after } from 'node:test'
 import { run } from '../../fakes/command-io.ts'
 import { at } from '../../json.ts'
 
@@ -65,13 +65,10 @@ for (const [name, [file, filesOf]] of Object.entries(LAYOUTS))
     assert.equal(same.code, 0, same.stderr)
   })
 
-test('the same at a ref of a repository, and by the other commands', async (t) => {
-  const file = 'acme/pages/v1/page.proto'
-  const filesOf = (type: string): Files => ({
-    [file]: page('acme/notes/note.proto'),
-    'acme/notes/note.proto': note(type),
-  })
-  const root = pair(t, filesOf)
+/** A repository with a tag for each type of the field. The working directory is its root until the test ends. */
+function repository(t: TestContext, filesOf: (type: string) => Files, more: (root: string) => void = () => {}): string {
+  const root = mkdtempSync(join(tmpdir(), 'preflight-refs-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
   const as = ['-c', 'user.name=a', '-c', 'user.email=a@b']
   const git = (...args: readonly string[]): unknown => execFileSync('git', [...as, ...args], { cwd: root })
   git('init', '-q', '-b', 'main')
@@ -80,6 +77,7 @@ test('the same at a ref of a repository, and by the other commands', async (t) =
     ['v2', 'int32'],
   ] as const) {
     write(root, filesOf(type))
+    if (tag === 'v1') more(root)
     git('add', '.')
     git('commit', '-q', '-m', tag)
     git('tag', tag)
@@ -87,6 +85,91 @@ test('the same at a ref of a repository, and by the other commands', async (t) =
   const before = process.cwd()
   t.after(() => process.chdir(before))
   process.chdir(root)
+  return root
+}
+
+const folders = (type: string): Files => ({
+  'protos/page.proto': page('notes/note.proto'),
+  'protos/notes/note.proto': note(type),
+  'protos/.hidden/broken.proto': 'no proto',
+  'protos/readme.md': '# Protos',
+  'broken/a.proto': 'no proto',
+  'other/readme.md': '# Other',
+})
+
+suite('a folder at a ref of a repository', () => {
+  for (const [what, sides, place] of [
+    ['and another ref', ['v1:protos', 'v2:protos'], 'v2:protos/notes/note.proto'],
+    ['and the folder on disk', ['v1:protos', 'protos'], ' protos/notes/note.proto'],
+    ['with a slash at its end', ['v1:protos/', 'v2:protos/'], 'v2:protos/notes/note.proto'],
+    ['below it', ['v1:protos/notes', 'v2:protos/notes'], 'v2:protos/notes/note.proto'],
+  ] as const)
+    test(what, async (t) => {
+      repository(t, folders)
+      const { code, stdout, stderr } = await run(['diff', ...sides])
+      assert.equal(code, 1, stderr)
+      assert.match(stdout, /proto-field-type-changed/)
+      assert.match(stdout, new RegExp(`${place}:1`))
+      const same = await run(['diff', sides[0], sides[0]])
+      assert.equal(same.code, 0, same.stderr)
+    })
+
+  test('the root of the repository, and what is no folder of .proto files', async (t) => {
+    repository(t, (type) => ({ 'note.proto': note(type), 'docs/readme.md': '# Docs' }))
+    const { code, stdout } = await run(['diff', 'v1:.', 'v2:.', '--format', 'json'])
+    assert.equal(code, 1)
+    assert.match(stdout, /proto-field-type-changed/)
+    for (const [side, message] of [
+      ['v1:docs', /v1:docs is a tree, not a file/],
+      ['v1:absent', /the repository has no file "absent" at v1/],
+      ['v1:../x', /is not a path inside the repository/],
+    ] as const) {
+      const refused = await run(['diff', side, 'note.proto'])
+      assert.equal(refused.code, 2)
+      assert.match(refused.stderr, message)
+    }
+  })
+
+  test('a link is followed within the repository, and named where it leads elsewhere', async (t) => {
+    const root = repository(t, folders, (folder) => {
+      for (const [link, target] of [
+        ['linked/note.proto', '../protos/notes/note.proto'],
+        ['outside/note.proto', '/etc/note.proto'],
+        ['above/note.proto', '../../note.proto'],
+        ['dangling/note.proto', 'absent.proto'],
+        ['loop/note.proto', 'note.proto'],
+      ] as const) {
+        mkdirSync(join(folder, dirname(link)))
+        symlinkSync(target, join(folder, link))
+      }
+    })
+    assert.ok(root)
+    const linked = await run(['diff', 'v1:linked', 'v2:linked'])
+    assert.equal(linked.code, 1, linked.stderr)
+    assert.equal((await run(['diff', 'v1:linked', 'v1:protos/notes'])).code, 0)
+    const file = await run(['diff', 'v1:linked/note.proto', 'v2:linked/note.proto'])
+    assert.equal(file.code, 1, file.stderr)
+    for (const [folder, message] of [
+      ['outside', /v1:outside\/note\.proto is a link to a file outside the repository/],
+      ['above', /v1:above\/note\.proto is a link to a file outside the repository/],
+      ['dangling', /v1:dangling\/note\.proto is a link to a file that is not there/],
+      ['loop', /v1:loop\/note\.proto is a link that leads back to itself/],
+    ] as const)
+      for (const side of [`v1:${folder}`, `v1:${folder}/note.proto`]) {
+        const { code, stderr } = await run(['diff', side, 'v2:protos'])
+        assert.equal(code, 2, stderr)
+        assert.match(stderr, message)
+      }
+  })
+})
+
+test('the same at a ref of a repository, and by the other commands', async (t) => {
+  const file = 'acme/pages/v1/page.proto'
+  const filesOf = (type: string): Files => ({
+    [file]: page('acme/notes/note.proto'),
+    'acme/notes/note.proto': note(type),
+  })
+  repository(t, filesOf)
   const sides = [`v1:${file}`, `v2:${file}`]
   for (const args of [
     ['diff', ...sides],
