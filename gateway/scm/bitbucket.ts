@@ -1,7 +1,7 @@
 /** Bitbucket Cloud's REST API, version 2.0. https://developer.atlassian.com/cloud/bitbucket/rest/ */
 import { encodePath, filesInOrder, renamed, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, requiredTextAt } from './members.ts'
-import { PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
+import { NO_WAITING_MERGES, PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
 import type { JsonObject } from '../json/strict-json.ts'
@@ -78,6 +78,8 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
           at(answer, 'source', 'repository', 'full_name') !== at(answer, 'destination', 'repository', 'full_name'),
       }
     },
+    // Its API does not show which requests wait for their builds (docs/protocols/source-control.md).
+    waitingMerges: () => Promise.resolve(NO_WAITING_MERGES),
     async parentsOf(commit) {
       return listAt(await json(`/commit/${commit}`), 'parents').map((parent) => commitAt(parent, 'hash'))
     },

@@ -13,6 +13,7 @@ import {
   type Predecessor,
   type RepositoryFacts,
   type ScmClient,
+  type WaitingMerges,
 } from './platform.ts'
 import { fold } from '../routing/path-reading.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
@@ -26,6 +27,7 @@ const RAW_TYPE = 'application/vnd.github.raw+json'
 const MAX_COMPARED = 300
 
 const COMMITS_A_PAGE = 100
+const PULLS_A_PAGE = 100
 const MAX_COMMIT_PAGES = 10
 
 /** Deployments that are looked through for the last good one. */
@@ -123,6 +125,33 @@ class GithubClient implements ScmClient {
     return pullRequest(await this.#json(`/pulls/${id}`), id)
   }
 
+  /** GitHub turns auto-merge off only if somebody without write access moves the head, which is not known here. */
+  async waitingMerges(branch: string): Promise<WaitingMerges> {
+    const facts = await this.#json('')
+    const name = requiredTextAt(facts, 'full_name')
+    const upstream = ['parent', 'source'].flatMap((one) => optionalTextAt(facts, one, 'full_name') ?? [])
+    const elsewhere: (readonly JsonObject[] | null)[] = []
+    // Who cannot read a repository cannot write to it, and then auto-merge is turned off.
+    for (const one of new Set(upstream))
+      elsewhere.push(await orAbsent(() => this.#pullsOf(`/repos/${one}`, name, branch)))
+    return {
+      own: (await this.#pullsOf(this.#repository, name, branch)).flatMap(waitingPull),
+      elsewhere: elsewhere.flatMap((pulls) => (pulls ?? []).flatMap(waitingPull)),
+    }
+  }
+
+  /** Open pull requests at `repository` whose head is a branch of the repository `name`. */
+  async #pullsOf(repository: string, name: string, branch: string): Promise<readonly JsonObject[]> {
+    const [owner = ''] = name.split('/')
+    const query = `state=open&head=${encodeURIComponent(`${owner}:${branch}`)}&per_page=${PULLS_A_PAGE}`
+    const answer = await this.#transport.get(`${repository}/pulls?${query}`, JSON_TYPE)
+    const listed = listAt(await this.#transport.json(answer))
+    if (listed.length === PULLS_A_PAGE)
+      throw new ScmError('unexpected', `${title} lists ${PULLS_A_PAGE} or more pull requests of ${branch}`)
+    // Two repositories of one owner may be forks of each other.
+    return listed.filter((pull) => (optionalTextAt(pull, 'head', 'repo', 'full_name') ?? name) === name)
+  }
+
   async parentsOf(commit: string): Promise<readonly string[]> {
     return listAt(await this.#json(`/git/commits/${commit}`), 'parents').map((parent) => commitAt(parent, 'sha'))
   }
@@ -215,6 +244,18 @@ const STATUSES: Readonly<Record<string, ChangedFile['change'] | null>> = lookupT
 /** Null: the platform makes a merge commit. */
 export function isRebaseMethod(method: string | null): boolean {
   return method !== null && !/^(?:merge|squash)$/i.test(method)
+}
+
+function waitingPull(pull: JsonObject): WaitingMerges['own'] {
+  const { auto_merge: autoMerge, number } = pull
+  if (autoMerge === null) return []
+  if (autoMerge === undefined) throw new ScmError('unexpected', `${title} does not state whether a pull request waits`)
+  return [
+    {
+      name: `${requiredTextAt(pull, 'base', 'repo', 'full_name')}#${String(number)}`,
+      base: requiredTextAt(pull, 'base', 'ref'),
+    },
+  ]
 }
 
 function pullRequest(answer: unknown, id: string): MergeRequest {

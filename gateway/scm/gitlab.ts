@@ -2,6 +2,7 @@
 import { filesInOrder, renamed, treeChanges, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, requiredTextAt } from './members.ts'
 import {
+  NO_WAITING_MERGES,
   PLATFORMS,
   type ChangedFile,
   type CommitComparison,
@@ -12,6 +13,7 @@ import {
   type Predecessor,
   type RepositoryFacts,
   type ScmClient,
+  type WaitingMerges,
 } from './platform.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
@@ -113,6 +115,11 @@ class GitlabClient implements ScmClient {
       ),
       isFromElsewhere: at(answer, 'source_project_id') !== at(answer, 'target_project_id'),
     }
+  }
+
+  /** GitLab turns auto-merge off when commits are added: https://docs.gitlab.com/user/project/merge_requests/auto_merge/ */
+  waitingMerges(): Promise<WaitingMerges> {
+    return Promise.resolve(NO_WAITING_MERGES)
   }
 
   async parentsOf(commit: string): Promise<readonly string[]> {

@@ -72,6 +72,21 @@ export interface MergeRequest {
   readonly isFromElsewhere: boolean
 }
 
+/** An open request that the platform merges by itself, once its checks have passed. */
+interface WaitingMerge {
+  /** As people write it: `owner/name#7`. */
+  readonly name: string
+  readonly base: string
+}
+
+export interface WaitingMerges {
+  readonly own: readonly WaitingMerge[]
+  /** Into another repository: this one is a fork of it. */
+  readonly elsewhere: readonly WaitingMerge[]
+}
+
+export const NO_WAITING_MERGES: WaitingMerges = { own: [], elsewhere: [] }
+
 /** What came before a release or a deployment: the change set runs from there. */
 export type Predecessor =
   | { readonly kind: 'release' }
@@ -97,6 +112,8 @@ export interface ScmClient {
   /** Paths of all files at a commit. */
   paths(commit: string): Promise<Listing<string>>
   mergeRequest(id: string): Promise<MergeRequest>
+  /** Those of this branch that go on to wait when its head moves. */
+  waitingMerges(branch: string): Promise<WaitingMerges>
   parentsOf(commit: string): Promise<readonly string[]>
   /** Commits that `to` has and `from` has not. */
   commitsBetween(from: string, to: string): Promise<Listing<ListedCommit>>

@@ -50,6 +50,7 @@ function routes(
         full_name: repository.name,
         default_branch: repository.defaultBranch,
         delete_branch_on_merge: repository.removesHeads,
+        ...(repository.parent !== null && { parent: { full_name: repository.parent } }),
       },
     })),
     on('GET', '/branches/(.+)', (_request, branch = '') =>
@@ -71,6 +72,7 @@ function routes(
     on('GET', '/contents/(.+)', ({ query }, path = '') =>
       contents(repository, path, query.get('ref') ?? repository.defaultBranch),
     ),
+    on('GET', '/pulls', ({ query }) => pullsOf(repository, query)),
     on('GET', '/pulls/(\\d+)', (_request, id) => pull(repository, repository.mergeRequests.get(Number(id)))),
     on('PUT', '/pulls/(\\d+)/merge', ({ body }, id) => merge(server, Number(id), body)),
     on('GET', '/git/ref/tags/(.+)', (_request, tag = '') => {
@@ -159,6 +161,23 @@ function contents(repository: FakeRepository, path: string, ref: string): ScmRep
   if (content.length > 100 * 1024 * 1024)
     return { status: 403, body: { message: 'This API returns blobs up to 100 MB in size.' } }
   return { headers: { 'content-type': 'application/vnd.github.raw+json; charset=utf-8' }, body: content }
+}
+
+/** Open requests whose heads are this branch. */
+function pullsOf(repository: FakeRepository, query: URLSearchParams): ScmReply {
+  const [owner, branch] = (query.get('head') ?? '').split(':')
+  const listed = [...repository.mergeRequests.values()].filter(
+    ({ head, state }) => state === 'open' && head === branch && owner === repository.name.split('/')[0],
+  )
+  return {
+    body: listed.map(({ id, base, head, waits }) => ({
+      number: id,
+      state: 'open',
+      head: { ref: head, repo: { full_name: repository.name } },
+      base: { ref: base, repo: { full_name: repository.name } },
+      auto_merge: waits ? { merge_method: 'merge' } : null,
+    })),
+  }
 }
 
 function pull(repository: FakeRepository, request: FakeMergeRequest | undefined): ScmReply {

@@ -17,6 +17,8 @@ export interface FakeMergeRequest {
   trialMerge: string | null
   /** Its merge deletes its head branch. */
   removesHead: boolean
+  /** It merges by itself once its checks pass. */
+  waits: boolean
 }
 
 export interface FakeChange {
@@ -34,6 +36,8 @@ export class FakeRepository {
   /** By id, as GitHub has them; the one that is there at first is a draft. */
   readonly releases = new Map([[1, { draft: true, target_commitish: 'main' }]])
   defaultBranch = 'main'
+  /** Of GitHub: name of the repository that this one is a fork of. */
+  parent: string | null = null
   /** Every merge deletes the head branch. */
   removesHeads = false
   /** Of GitLab: `merge`, `rebase_merge` or `ff`. */
@@ -70,7 +74,15 @@ export class FakeRepository {
   }
 
   open(id: number, head: string, base = 'main'): FakeMergeRequest {
-    const request: FakeMergeRequest = { id, base, head, state: 'open', trialMerge: null, removesHead: false }
+    const request: FakeMergeRequest = {
+      id,
+      base,
+      head,
+      state: 'open',
+      trialMerge: null,
+      removesHead: false,
+      waits: false,
+    }
     this.mergeRequests.set(id, request)
     return request
   }

@@ -39,11 +39,13 @@ interface Mutation {
 
 const { title } = PLATFORMS.scm_a
 
+const AUTO_MERGE = 'enablePullRequestAutoMerge'
+
 /** Mutations that are judged. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = lookupTable({
   mergePullRequest: { head: expectedHead, intent: mergeOfNode },
   enqueuePullRequest: { head: expectedHead, intent: enqueuedNode },
-  enablePullRequestAutoMerge: { head: expectedHead, intent: mergeOfNode },
+  [AUTO_MERGE]: { head: expectedHead, intent: mergeOfNode },
   mergeBranch: {
     async intent(input, nodes) {
       const repository = await nodes.repository(requiredText(input, 'repositoryId'))
@@ -270,6 +272,7 @@ export async function recogniseGithubGraphql(
       throw new UnreadableIntent(
         'a request that merges and changes other things is not supported here; send them one by one.',
       )
+    refuseMoveBesideMerge(judged)
     refuseUnpinned(call, judged)
     const intents = async (): Promise<readonly ScmIntent[]> => {
       const nodes = createNodes(transportAt(root))
@@ -326,8 +329,21 @@ function refuseLinked(call: Call<ScmRoute>, called: readonly Called[]): void {
     )
 }
 
+/** Of one request. */
+const MERGES: ReadonlySet<string> = new Set(['mergePullRequest', 'enqueuePullRequest', AUTO_MERGE])
+
+/** Such a request is judged as of before it, and what runs first may move the head that then merges. */
+function refuseMoveBesideMerge(judged: readonly Called[]): void {
+  const isAlone = judged.length < 2 || !judged.some(({ name }) => MERGES.has(name))
+  if (isAlone || (judged.every(({ name }) => MERGES.has(name)) && !judged.some(({ name }) => name === AUTO_MERGE)))
+    return
+  throw new UnreadableIntent(
+    'a merge beside a change of a branch, and auto-merge beside another merge, are not supported here; send them one by one.',
+  )
+}
+
 function refuseUnpinned({ route }: Call<ScmRoute>, judged: readonly Called[]): void {
-  if (route.scm.auto_merge === 'deny' && judged.some(({ name }) => name === 'enablePullRequestAutoMerge'))
+  if (route.scm.auto_merge === 'deny' && judged.some(({ name }) => name === AUTO_MERGE))
     throw new UnreadableIntent(
       'auto-merge would merge commits that are added after the decision. Merge when the checks have passed (routes[].scm.auto_merge).',
     )

@@ -6,13 +6,15 @@ import type { ScmRoute } from '../scm/settings.ts'
 import { posix } from 'node:path'
 import { createGithubClient, isRebaseMethod } from '../../scm/github.ts'
 import { at, optionalTextAt } from '../../scm/members.ts'
+import type { ScmConfig } from '../../scm/settings.ts'
+import type { ScmClient } from '../../scm/platform.ts'
 import type { Recogniser } from '../common/action.ts'
 import type { Call } from '../../calls/call.ts'
 import { GITHUB_ELSEWHERE, GITHUB_REPOSITORY } from './endpoints.ts'
 import { refuseRemoval } from '../scm/removal.ts'
 import { refuseMergeBefore, refuseUnknownRun } from './deployments.ts'
 import { recogniseGithubGraphql } from './graphql.ts'
-import { createScmRecogniser } from '../scm/recogniser.ts'
+import { createScmRecogniser, type PushedRepository } from '../scm/recogniser.ts'
 import {
   retarget,
   sourceUpdate,
@@ -41,6 +43,7 @@ import {
   requestNumber,
 } from '../scm/request.ts'
 import { splitNames } from '../scm/name-list.ts'
+import { refuseWaitingHead } from '../scm/waiting-merge.ts'
 import { refuseCommands } from '../scm/text-commands.ts'
 
 /** By the path behind the repository. GitHub accepts POST in place of PATCH, so the path decides and not the method. */
@@ -174,7 +177,7 @@ async function releaseChange({ call, repository, names, parameters, ask }: ScmCa
 /** What else a release states decides who gets it: `make_latest`, `prerelease`. The commit counts for drafts only. */
 const RELEASE_TEXTS: ReadonlySet<string> = new Set(['name', 'body', 'discussion_category_name', 'target_commitish'])
 
-function refUpdate({ call, repository, names, parameters }: ScmCall): Intents {
+async function refUpdate({ call, repository, names, parameters, client }: ScmCall): Promise<Intents> {
   const ref = `refs/${(names['ref'] ?? '').replace(/^(?:refs\/)+/i, '')}`
   if (call.method === 'DELETE') {
     refuseRemoval(call, ref)
@@ -184,8 +187,15 @@ function refUpdate({ call, repository, names, parameters }: ScmCall): Intents {
   if (tag !== null && isProtectedTag(call, tag))
     return [{ kind: 'move_tag', repository, tag, commit: requiredText(parameters, 'sha') }]
   const branch = branchOf(ref)
-  if (branch === null || !isProtected(call, branch)) return []
+  if (branch === null) return []
+  if (!isProtected(call, branch)) return unjudgedMove(client(), branch)
   return [{ kind: 'move_branch', repository, branch, commit: requiredText(parameters, 'sha') }]
+}
+
+/** Of a branch that is not protected. */
+async function unjudgedMove(client: ScmClient, branch: string): Promise<readonly ScmIntent[]> {
+  await refuseWaitingHead(client, branch)
+  return []
 }
 
 function refCreation({ call, repository, parameters }: ScmCall): readonly ScmIntent[] {
@@ -195,27 +205,28 @@ function refCreation({ call, repository, parameters }: ScmCall): readonly ScmInt
 }
 
 /** A branch that is renamed to another branch's name replaces it. */
-function rename({ call, names, parameters }: ScmCall): readonly ScmIntent[] {
-  const isGuarded = [names['branch'] ?? '', requiredText(parameters, 'new_name')].some((name) =>
-    isProtected(call, name),
-  )
+function rename({ call, names, parameters, client }: ScmCall): Promise<readonly ScmIntent[]> {
+  const replaced = requiredText(parameters, 'new_name')
+  const isGuarded = [names['branch'] ?? '', replaced].some((name) => isProtected(call, name))
   if (isGuarded) throw new UnreadableIntent('a protected branch cannot be renamed or replaced by a renamed one.')
-  return []
+  return unjudgedMove(client(), branchOf(replaced) ?? replaced)
 }
 
 /** The API does not show in advance what the parent of a fork contains. */
-function sync({ call, parameters }: ScmCall): readonly ScmIntent[] {
-  if (isProtected(call, textOfParameter(parameters, 'branch')))
+function sync({ call, parameters, client }: ScmCall): Promise<readonly ScmIntent[]> {
+  const branch = textOfParameter(parameters, 'branch')
+  if (branch === null || isProtected(call, branch))
     throw new UnreadableIntent('what this brings to a protected branch cannot be judged; use a pull request.')
-  return []
+  return unjudgedMove(client(), branchOf(branch) ?? branch)
 }
 
 /** A commit whose content only the platform knows. */
-function autofix({ call, parameters }: ScmCall): readonly ScmIntent[] {
+function autofix({ call, parameters, client }: ScmCall): Promise<readonly ScmIntent[]> {
   const ref = textOfParameter(parameters, 'target_ref')
-  if (isProtected(call, ref === null ? null : branchOf(ref)))
+  const branch = ref === null ? null : branchOf(ref)
+  if (branch === null || isProtected(call, branch))
     throw new UnreadableIntent('what this fix changes on a protected branch cannot be judged; use a pull request.')
-  return []
+  return unjudgedMove(client(), branch)
 }
 
 /** The names and descriptions of a repository; all other settings decide who can access it and how it is merged. */
@@ -233,15 +244,16 @@ function githubSettings({ call, parameters }: ScmCall): Intents {
   return isDescriptive ? [] : 'administer'
 }
 
-function contentWrite({ call, repository, names, parameters }: ScmCall): readonly ScmIntent[] {
-  const branch = textOfParameter(parameters, 'branch')
-  if (!isProtected(call, branch === null ? null : branchOf(branch))) return []
+async function contentWrite({ call, repository, names, parameters, client }: ScmCall): Promise<readonly ScmIntent[]> {
+  const named = textOfParameter(parameters, 'branch')
+  const branch = named === null ? null : branchOf(named)
+  if (branch !== null && !isProtected(call, branch)) return unjudgedMove(client(), branch)
   const path = names['path'] ?? ''
   const write =
     call.method === 'DELETE'
       ? removed(path)
       : writtenFile(path, decodedContent(requiredText(parameters, 'content'), 'base64'))
-  return [{ kind: 'write_files', repository, branch: branch === null ? null : branchOf(branch), writes: [write] }]
+  return [{ kind: 'write_files', repository, branch, writes: [write] }]
 }
 
 function deployment(repository: string, ref: string, environment: string): ScmIntent {
@@ -318,9 +330,25 @@ export function createGithubRecogniser(deps: ScmDeps): Recogniser<ScmRoute> {
       roots: GITHUB_ROOTS,
       locate: locateRepository,
       beside: besideGithub,
+      pushedTo: pushedRepository,
     },
     deps,
   )
+}
+
+/**
+ * github.com serves git, and api.github.com its API; an Enterprise Server serves both. The credential of a push goes to
+ * no other host. Null: the path names no repository.
+ */
+function pushedRepository(origin: string, path: string, { scm }: ScmConfig): PushedRepository | null {
+  const [owner, name] = path.split('/').slice(-2)
+  if (owner === undefined || name === undefined) return null
+  const repository = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(name)}`
+  const { host } = new URL(origin)
+  const api = new URL(scm.github.api)
+  return [host, `api.${host}`].includes(api.host)
+    ? { repository, origin: api.origin, prefix: api.pathname.replace(/\/+$/, '') }
+    : { repository, origin, prefix: '/api/v3' }
 }
 
 function besideGithub(segments: readonly string[]) {

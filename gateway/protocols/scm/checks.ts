@@ -9,6 +9,7 @@ import type { ResourceCheck } from '../common/action.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
 import { UnreadableIntent, type FileWrite, type ScmIntent } from './intent.ts'
 import { NAME_STAYS } from './name-stays.ts'
+import { refuseWaitingHead } from './waiting-merge.ts'
 
 interface CheckTerms {
   readonly derivation: DerivationTerms
@@ -42,9 +43,22 @@ export async function pinnedCheck(intent: ScmIntent, client: ScmClient, terms: C
   const facts = await client.facts()
   const { change, confirm, place, ...rest } = await checkedIntent(intent, { client, facts, terms })
   const { artifacts, unreadable } = change
+  // A shipment moves no branch.
+  const landed = rest.operation === 'merge' ? (place.branch ?? null) : null
+  const refuseWaiting = async (): Promise<void> => {
+    if (landed !== null && !terms.isProtected(landed))
+      await refuseWaitingHead(client, landed, intent.kind === 'merge_branches' ? intent.head : null)
+  }
+  await refuseWaiting()
   const completeness = derivedCompleteness(change, await terms.provenAt(facts.name))
   const resource = { ...rest, scope: null, place: { repository: facts.name, ...place } }
-  return { check: { resource, basis: { kind: 'change_set', artifacts, unreadable, completeness } }, confirm }
+  return {
+    check: { resource, basis: { kind: 'change_set', artifacts, unreadable, completeness } },
+    async confirm() {
+      await confirm()
+      await refuseWaiting()
+    },
+  }
 }
 
 interface DerivationContext {

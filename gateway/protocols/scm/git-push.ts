@@ -14,6 +14,10 @@ import { quickActionsIn } from './quick-actions.ts'
 import { literalReadings, singleSegments, splitSegments } from '../../routing/path-reading.ts'
 import { refusalText } from '../common/refusal.ts'
 import { NAME_STAYS } from './name-stays.ts'
+import { UnreadableIntent } from './intent.ts'
+import { refuseWaitingHead } from './waiting-merge.ts'
+import type { ScmClient } from '../../scm/platform.ts'
+import { ScmError } from '../../scm/scm-error.ts'
 import { splitNames } from './name-list.ts'
 import { botCommandIn } from './text-commands.ts'
 
@@ -39,8 +43,15 @@ export function isPush(head: Pick<CallHead<ScmRoute>, 'upstreamPath'>): boolean 
   return pushedTo(head) !== null
 }
 
-/** @param host name of the platform in targets, e.g. `github` */
-export function recognisePush(call: Call<ScmRoute>, host: string): Action {
+/**
+ * @param host name of the platform in targets, e.g. `github`
+ * @param clientFor asks the platform about the repository at a path; null: no request waits there after a push
+ */
+export async function recognisePush(
+  call: Call<ScmRoute>,
+  host: string,
+  clientFor: ((path: string) => ScmClient) | null,
+): Promise<Action> {
   const repository = pushedTo(call) ?? ''
   const name = `push ${repository}`
   const { push } = call.route.scm
@@ -48,6 +59,9 @@ export function recognisePush(call: Call<ScmRoute>, host: string): Action {
   const commands = commandsOf(call)
   if (commands === null) return stopped(call, name, 'its commands cannot be read')
   const { refs, options } = commands
+  const moved = refs.filter((ref) => ref.kind === 'branch' && ref.isThere && !ref.isRemoved && !isGuarded(call, ref))
+  const waiting = clientFor === null || moved.length === 0 ? null : await whyWaiting(clientFor, repository, moved)
+  if (waiting !== null) return stopped(call, name, waiting)
   const landing = options.find((option) => !isHarmless(option))
   const guarded = landing === undefined ? refs.filter((ref) => isGuarded(call, ref)) : refs
   if (guarded.length === 0 && landing === undefined) return passingScmCall(name)
@@ -59,6 +73,24 @@ export function recognisePush(call: Call<ScmRoute>, host: string): Action {
     name,
     guarded.map((ref) => pushCheck(`${host}:${repository}`, repository, ref)),
   )
+}
+
+/** What a pushed branch would be merged by; its commits are not at the platform yet, so they cannot be compared. Null: nothing. */
+async function whyWaiting(
+  clientFor: (path: string) => ScmClient,
+  repository: string,
+  branches: readonly PushedRef[],
+): Promise<string | null> {
+  try {
+    const client = clientFor(repository)
+    for (const { name } of branches) await refuseWaitingHead(client, name)
+    return null
+  } catch (error) {
+    if (error instanceof UnreadableIntent) return error.message.replace(/\.$/, '')
+    if (error instanceof ScmError)
+      return `whether a pull request with auto-merge has this head could not be read: ${error.message} (routes[].scm.push)`
+    throw error
+  }
 }
 
 function isGuarded(call: Call<ScmRoute>, { kind, name }: PushedRef): boolean {
@@ -159,6 +191,8 @@ interface PushedRef {
   /** What it is set to. */
   readonly commit: string
   readonly isRemoved: boolean
+  /** As the push states. */
+  readonly isThere: boolean
 }
 
 interface PushCommands {
@@ -185,14 +219,15 @@ function commandsOf({ body, headers }: Call<ScmRoute>): PushCommands | null {
   return { refs, options: options.lines.map((line) => line.replace(/\n$/, '')) }
 }
 
-/** Whether a tag is new is what the push states: the server refuses that where the ref is there (gitprotocol-pack, old-id). */
+/** Whether a ref is new is what the push states: the server refuses that where the ref is there (gitprotocol-pack, old-id). */
 function pushedRefs([, before = '', after = '', ref = '']: RegExpExecArray): readonly PushedRef[] {
   const isRemoved = NO_COMMIT.test(after)
+  const isThere = !NO_COMMIT.test(before)
   const commit = after.toLowerCase()
   const branch = branchOf(ref)
-  if (branch !== null) return [{ kind: 'branch', name: branch, commit, isRemoved }]
+  if (branch !== null) return [{ kind: 'branch', name: branch, commit, isRemoved, isThere }]
   const tag = tagOf(ref)
-  return tag === null || NO_COMMIT.test(before) ? [] : [{ kind: 'tag', name: tag, commit, isRemoved }]
+  return tag === null || !isThere ? [] : [{ kind: 'tag', name: tag, commit, isRemoved, isThere }]
 }
 
 const NO_COMMIT = /^0+$/

@@ -10,7 +10,10 @@ import { fold, singleSegments } from '../../routing/path-reading.ts'
 import { isRead, basePath } from '../common/request-line.ts'
 import { mayMutate } from './graphql.ts'
 import { isGraphqlPath, overridesMethodInBody } from './request.ts'
-import { refusedScmCall, type ScmDeps } from './action.ts'
+import { refusedScmCall, transportFor, type ScmDeps } from './action.ts'
+import type { ScmClient } from '../../scm/platform.ts'
+import { ScmError } from '../../scm/scm-error.ts'
+import type { ScmConfig } from '../../scm/settings.ts'
 import {
   endpointFor,
   mayOverrideInBody,
@@ -20,6 +23,14 @@ import {
   type ScmRow,
   type ScmTable,
 } from './table.ts'
+
+/** A repository that is pushed to, at the platform's API. */
+export interface PushedRepository {
+  /** Path of the repository at the API. */
+  readonly repository: string
+  readonly origin: string
+  readonly prefix: string
+}
 
 interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints' | 'locate'> {
   /** As targets begin: `github:owner/name#7`. */
@@ -31,6 +42,11 @@ interface ScmPlatform extends Pick<ScmTable, 'dialect' | 'endpoints' | 'locate'>
   readonly beside: (
     segments: readonly string[],
   ) => ((call: Call<ScmRoute>, deps: ScmDeps) => Action | Promise<Action>) | null
+  /**
+   * Where a push can be looked up, by the origin and path of its repository. Absent: no request goes on to merge by itself
+   * when its head moves.
+   */
+  readonly pushedTo?: (origin: string, path: string, config: ScmConfig) => PushedRepository | null
 }
 
 export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recogniser<ScmRoute> {
@@ -54,7 +70,7 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
       return isOfInterest(head) || mayOverrideInBody(head, tableFor(head, singleSegments(head.upstreamPath)))
     },
     async recognise(call) {
-      if (isPush(call)) return recognisePush(call, platform.name)
+      if (isPush(call)) return recognisePush(call, platform.name, pushedClient(platform, call, deps))
       const segments = singleSegments(call.upstreamPath)
       const isPlainRead = isRead(call.method) && !(mayBeGraphql(segments) && mayMutate(call))
       const recognise = segments === null || isPlainRead ? null : beside(segments)
@@ -64,6 +80,24 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
           : recognise(call, deps)
       return recogniseCall(call, tableFor(call, segments), deps)
     },
+  }
+}
+
+/** Null: no request needs to be looked up. */
+function pushedClient(
+  { pushedTo, dialect }: Pick<ScmPlatform, 'pushedTo' | 'dialect'>,
+  call: Call<ScmRoute>,
+  deps: ScmDeps,
+): ((path: string) => ScmClient) | null {
+  if (pushedTo === undefined) return null
+  return (path) => {
+    const place = pushedTo(call.origin, path, deps.config())
+    if (place === null) throw new ScmError('unexpected', `the path ${path} names no repository`)
+    const { origin, prefix, repository } = place
+    const { upstream } = call.route
+    const route = upstream === undefined ? call.route : { ...call.route, upstream: origin }
+    const transport = transportFor({ ...call, origin, route }, { platform: dialect.platform, prefix }, deps)
+    return dialect.createClient(transport, repository)
   }
 }
 

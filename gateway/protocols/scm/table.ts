@@ -27,6 +27,7 @@ import { callName, isRead, matchSegments } from '../common/request-line.ts'
 import { mayBeForm, overridesMethod } from '../common/method-override.ts'
 import { refuseRemoval } from './removal.ts'
 import { receipted } from './receipt.ts'
+import { refuseWaitingHead } from './waiting-merge.ts'
 import { branchOf, overridesMethodInBody, requestParameters, type Parameters } from './request.ts'
 
 /** A call that fits the path of a row. */
@@ -294,13 +295,15 @@ export async function retarget(
 
 /**
  * A request whose source branch is brought up to date from its target: commits go the other way then, into the source, so a
- * protected branch must not be one. What names the request never comes to name another branch.
+ * protected branch must not be one. What names the request never comes to name another branch. The merge of this request
+ * stays as it was judged, and that of another request from the same source does not.
  */
 export async function sourceUpdate(call: Call<ScmRoute>, client: ScmClient, id: string): Promise<readonly ScmIntent[]> {
-  const { head } = await client.mergeRequest(id)
+  const { head, base, isFromElsewhere } = await client.mergeRequest(id)
   if (isProtected(call, head))
     throw new UnreadableIntent(
       `this brings commits to ${head} unjudged; a protected branch is reached by a merge only.`,
     )
+  if (!isFromElsewhere) await refuseWaitingHead(client, head, base)
   return []
 }

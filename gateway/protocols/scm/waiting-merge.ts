@@ -1,0 +1,21 @@
+/**
+ * Requests that merge a branch by themselves once their checks pass (auto-merge). What comes to that branch meanwhile is
+ * merged too, and nobody judged it when auto-merge was turned on.
+ */
+import type { ScmClient } from '../../scm/platform.ts'
+import { UnreadableIntent } from './intent.ts'
+import { branchOf } from './request.ts'
+
+/**
+ * @param from branch whose commits come to the branch; a merge into `from` is not changed by them
+ * @throws UnreadableIntent for a branch that merges by itself
+ */
+export async function refuseWaitingHead(client: ScmClient, branch: string, from: string | null = null): Promise<void> {
+  const source = from === null ? null : branchOf(from)
+  const { own, elsewhere } = await client.waitingMerges(branch)
+  const [waiting] = [...own.filter(({ base }) => base !== source), ...elsewhere]
+  if (waiting === undefined) return
+  throw new UnreadableIntent(
+    `${waiting.name} has auto-merge on, so this would come to ${waiting.base} unjudged. Turn auto-merge off, change ${branch}, and merge when the checks have passed.`,
+  )
+}
