@@ -8,6 +8,7 @@ import type { StoreConfig, StorePlaces } from '../settings.ts'
 import { CHAIN_PREFIX } from '../sql/journal.ts'
 import { directoryFault } from '../sqlite/opening-fault.ts'
 import { openSqliteStore } from '../sqlite/store.ts'
+import type { ServingLocks } from '../sqlite/serving-lock.ts'
 
 /**
  * SQLite file of a configuration: `store.url: file:PATH`, or `ledger.db` in the data directory. Null: the store is not a file.
@@ -35,7 +36,7 @@ export function isSharedStore(config: StorePlaces): boolean {
  */
 export function openStore(config: StoreConfig): Promise<Store> {
   const file = ledgerFile(config)
-  return file === null ? openShared(config, {}, false) : openSqliteStore({ ...recordSettings(config), file })
+  return file === null ? openShared(config, {}, null) : openSqliteStore({ ...recordSettings(config), file })
 }
 
 interface ServingEvents extends StoreEvents {
@@ -62,19 +63,17 @@ function servingLock({ data_dir: directory }: Pick<StoreConfig, 'data_dir'>): st
 
 /** Several gateways share the database. The receipt keys, the spool and the chain of a data directory are those of one. */
 async function openSharedToServe(config: StoreConfig, events: ServingEvents): Promise<Store> {
-  const { holdServingLock } = await import('../sqlite/serving-lock.ts')
-  let lock: ReturnType<typeof holdServingLock>
+  const { holdServingLocks } = await import('../sqlite/serving-lock.ts')
+  let locks: ServingLocks
   try {
-    lock = holdServingLock(servingLock(config))
+    locks = holdServingLocks([servingLock(config)], null)
   } catch (error) {
     throw new StartupError(directoryFault(config.data_dir, error), { cause: error })
   }
   try {
-    const store = await openShared(config, events, true)
-    const close = () => store.close()
-    return Object.assign(Object.create(store), { close: () => close().finally(() => lock.close()) })
+    return await openShared(config, events, locks)
   } catch (error) {
-    lock.close()
+    locks.close()
     throw error
   }
 }
@@ -84,7 +83,7 @@ function recordSettings({ ledger: { calls, flush } }: StoreConfig) {
 }
 
 /** Loaded only where it is configured: a sidecar stays small. */
-async function openShared(config: StoreConfig, events: StoreEvents, isServing: boolean): Promise<Store> {
+async function openShared(config: StoreConfig, events: StoreEvents, locks: ServingLocks | null): Promise<Store> {
   const { url = '', listen_url: listenUrl = null, ...limits } = config.store
   if (!isPostgresUrl(url)) throw new StartupError(`store.url names no store that this version can open`)
   const { openPostgresStore } = await import('../postgres/store.ts')
@@ -99,7 +98,8 @@ async function openShared(config: StoreConfig, events: StoreEvents, isServing: b
     statementTimeout: limits.statement_timeout * 1000,
     lockTimeout: limits.lock_timeout * 1000,
     bound: limits.in_force_within,
-    listens: isServing,
+    listens: locks !== null,
+    locks,
   })
 }
 

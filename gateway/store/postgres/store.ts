@@ -10,6 +10,7 @@ import type { DecisionRow } from '../decisions.ts'
 import { storeUnavailable, RefusedRowError, type Store, type StoreEvents } from '../store.ts'
 import { callColumns } from '../sql/calls.ts'
 import { readCallText } from '../sql/call-text.ts'
+import type { ServingLocks } from '../sqlite/serving-lock.ts'
 import { audienceOf, decisionColumns, requireFirst } from '../sql/decisions.ts'
 import { joinLedger } from '../sql/journal.ts'
 import type { NamedOperation } from '../sql/operation.ts'
@@ -45,6 +46,8 @@ export interface PostgresStoreOptions extends StoreEvents, Omit<ConnectionLimits
   readonly bound: number
   /** Whether it shall receive changes; a command does its work and ends. */
   readonly listens: boolean
+  /** Of the data directory, closed with the store; null: it serves from none. */
+  readonly locks?: ServingLocks | null
   /** Called when announcements of changes stop or begin to arrive. */
   readonly onLive?: (isLive: boolean, error?: unknown) => void
   /** Gets the time of the database, milliseconds since the epoch, at the opening and with each heartbeat. */
@@ -85,6 +88,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     throw new StartupError(postgresOpeningFault(description, error), { cause: error })
   }
   const { bound, onLive = () => {}, onTime = () => {} } = options
+  const { locks = null } = options
   const partitions = options.listens ? keepPartitions(directly, options) : null
   const listener = options.listens
     ? startListener({ connections: directly, bound, onLive, onTime, onBeat: (connection) => heads.note(connection) })
@@ -94,6 +98,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const started = performance.now()
     let isGood = false
     try {
+      // Whoever has the lock of the data directory by now writes to its chain.
+      if (!isReading(name)) locks?.require()
       const value = await run(name, values)
       isGood = true
       if (!isReading(name)) options.onWritable?.(true)
@@ -117,6 +123,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       clearInterval(partitions ?? undefined)
       await listener?.close()
       await close()
+      locks?.close()
     },
   })
 }

@@ -1,6 +1,9 @@
 /** Two gateways on one PostgreSQL: what is done on one is in force on the other. */
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
+import { holdServingLock } from '../../../gateway/store/sqlite/serving-lock.ts'
 import { openPostgresStore } from '../../../gateway/store/postgres/store.ts'
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../fakes/gateway.ts'
 import { petContract, startHttpUpstream } from '../../fakes/http-upstream.ts'
@@ -13,6 +16,12 @@ import { until } from '../../fakes/until.ts'
 const CLIENT = 3
 
 const KEY = { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' }
+
+const AUTHORIZE = JSON.stringify({
+  preflight_mode: 'authorize',
+  artifacts: [{ id: 'a', type: 'json_schema', before: '{}', after: '{}' }],
+  context: { operation: 'merge' },
+})
 
 const decisionOf = async (gateway: TestGateway): Promise<string> => {
   const answer = await fetch(`${gateway.addresses.proxy}/pets`)
@@ -58,6 +67,30 @@ suite('two gateways on one PostgreSQL', { skip: postgresMissing() }, () => {
     const next = await startTestGateway(t, config)
     assert.ok((await keysOf(next)).some(({ kid }) => kid === keys[0]?.kid))
     await next.close()
+  })
+
+  test('a gateway holds its data directory again when the lock was removed, and writes nothing if another has it', async (t) => {
+    const store = { url: await server.database() }
+    const one = await startTestGateway(t, { store })
+    const lock = join(one.dataDir, 'serving.lock')
+    const decided = async () => {
+      const answer = await fetch(`${one.addresses.api}/api/v1/preflight`, {
+        method: 'POST',
+        headers: KEY,
+        body: AUTHORIZE,
+      })
+      await answer.arrayBuffer()
+      return answer.status
+    }
+    rmSync(lock)
+    assert.equal(await decided(), 200)
+    await assert.rejects(startTestGateway(t, { store, data_dir: one.dataDir }), /Another gateway serves from/)
+    rmSync(lock)
+    const other = holdServingLock(lock)
+    t.after(() => other.isOpen && other.close())
+    assert.equal(await decided(), 503)
+    other.close()
+    assert.equal(await decided(), 200)
   })
 
   test('a receipt that is revoked on one is not used again on the other, which was notified', async (t) => {
