@@ -19,7 +19,7 @@ import { startKeyExchange } from './store/key-exchange.ts'
 import { isSharedStore } from './store/opening/open.ts'
 import { createActLogger } from './telemetry/decision-log/acts.ts'
 import type { Inspection } from './telemetry/inspection.ts'
-import { createLogger, type Logger } from './telemetry/log.ts'
+import { createLogger, type LogFields, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { sampleProcess } from './telemetry/process-metrics.ts'
 import { startDeciding, type Deciding, type PartsOptions } from './wiring/deciding.ts'
@@ -55,6 +55,8 @@ export interface StartOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number
   readonly logger?: Logger
+  /** Gets the members of each warning, also of those that the level leaves out. */
+  readonly onWarning?: (fields: LogFields) => void
 }
 
 /** Throws a ConfigError or a StartupError; then nothing is left open. */
@@ -97,11 +99,12 @@ async function wire(
     output = process.stdout,
     now: given,
     logger: written = createLogger(live.current().config.log.level),
+    onWarning,
   }: StartOptions,
   closers: (() => unknown)[],
 ): Promise<Wired> {
   const { config } = live.current()
-  const acts = createActLogger(written)
+  const acts = createActLogger(written, onWarning)
   const { logger } = acts
   const machine = openMachineClock(logger)
   const clock = openClock(given ?? (() => machine.now()), logger)

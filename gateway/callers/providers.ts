@@ -4,6 +4,7 @@
  */
 import * as oidc from 'openid-client'
 import { GatewayError } from '../errors/errors.ts'
+import { notReached } from '../errors/startup-error.ts'
 import { isLoopback } from '../network/listen-address.ts'
 import { readGroups } from '../store/approvers.ts'
 import { ROLES, type Role } from '../store/api-keys.ts'
@@ -176,7 +177,9 @@ function discoverProvider({ issuer, client_id: id, client_secret: secret }: Prov
   const isLocal = url.protocol === 'http:' && isLoopback(url.hostname)
   // Whatever TLS ends at, only the provider has the key: OpenID Connect Core §3.1.3.7 lets a client leave the signature unchecked.
   const execute = [oidc.enableNonRepudiationChecks, ...(isLocal ? [oidc.allowInsecureRequests] : [])]
-  return oidc.discovery(url, id, undefined, authentication, { execute })
+  return oidc.discovery(url, id, undefined, authentication, { execute }).catch((error: unknown) => {
+    throw notReached('the sign-in provider (console.providers[].issuer)', issuer, error)
+  })
 }
 
 function personOf(provider: Provider, claims: Readonly<Record<string, unknown>>): SignedInPerson {

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { Ajv } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { ERRORS, GatewayError, type ErrorCode, type ErrorDetail } from '../errors/errors.ts'
-import { messageOf } from '../errors/startup-error.ts'
+import { fetchFailure } from '../errors/startup-error.ts'
 import { recordIn } from '../json/unchecked-json.ts'
 import { printable } from '../report/printable.ts'
 import { packageVersion } from '../runtime/package-files.ts'
@@ -129,10 +129,11 @@ async function sendRequest(
       redirect: 'error',
     })
   } catch (error) {
-    const cause = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
-    throw new Error(`no gateway answers at ${url.origin}: ${cause}. Check --url, and that the gateway serves`, {
-      cause: error,
-    })
+    const reason = fetchFailure(error)
+    throw new Error(
+      `no gateway answers at ${url.origin}: ${reason}. Check --url or PREFLIGHT_URL, and that the gateway serves`,
+      { cause: error },
+    )
   }
 }
 

@@ -1,11 +1,13 @@
 /** `preflight mcp daemon`: the one gateway behind all wrapped servers of a user, as a process. */
 import { rmSync } from 'node:fs'
+import { LRUCache } from 'lru-cache'
 import { openSettings } from '../config/live-settings.ts'
 import { ConfigError, formatMistake } from '../errors/mistake.ts'
-import { errorCode, messageOf } from '../errors/startup-error.ts'
+import { errorCode, fetchFailure, messageOf } from '../errors/startup-error.ts'
 import type { Environment } from '../settings/environment.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
+import type { LogFields } from '../telemetry/log.ts'
 import { startDaemon, type DeskGateway } from '../stdio/daemon.ts'
 import { deskHome, makeHome } from '../stdio/home.ts'
 import { EXIT, type Arguments, type ExitCode, wholeSeconds } from './command.ts'
@@ -47,11 +49,19 @@ function isHeldElsewhere(error: unknown): boolean {
   )
 }
 
+/** Calls whose servers were not reached, and whose errors may not be written yet. */
+const MOST_FAULTS = 100
+
 async function startDeskGateway(file: string, environment: Environment): Promise<DeskGateway> {
   const { startGateway } = await import('../main.ts')
-  const gateway = await startGateway({ file, environment })
+  const faults = new LRUCache<string, string>({ max: MOST_FAULTS })
+  const onWarning = ({ event, correlation_id: id, err }: LogFields): void => {
+    if (event === 'upstream.failed' && typeof id === 'string') faults.set(id, fetchFailure(err))
+  }
+  const gateway = await startGateway({ file, environment }, { onWarning })
   return {
     addresses: gateway.addresses,
+    upstreamFault: (correlationId) => faults.get(correlationId) ?? null,
     warmUp: () => gateway.warmUp(),
     reload: () => gateway.reload(),
     problems() {

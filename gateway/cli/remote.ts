@@ -14,7 +14,7 @@ import { gatewayClient, type GatewayClient } from './gateway-client.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { sessionAt } from './session-file.ts'
 import { resolve } from 'node:path'
-import { messageOf } from '../errors/startup-error.ts'
+import { fetchFailure } from '../errors/startup-error.ts'
 import { readServing, type ServingGateway } from '../listen/local-access.ts'
 
 export const URL_OPTION: OptionSpec = {
@@ -126,7 +126,7 @@ export async function askLocal(args: Arguments, io: CommandIo, method: 'GET' | '
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (error) {
-    const reason = error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error)
+    const reason = fetchFailure(error)
     throw new Error(
       `the gateway of ${directory} does not answer at ${admin}: ${reason}. It ended without cleaning up, or its admin listener has a certificate that is not trusted here; then use --url`,
       { cause: error },

@@ -27,6 +27,19 @@ export function messageOf(error: unknown): string {
   return error.message.replace(/; if the root CA is installed locally, .*$/s, '').trim()
 }
 
+/**
+ * A connection that failed, for operators: to what, and why. It keeps the code of the failure. Of an address only its origin is
+ * named, since the rest may be a secret.
+ * @param what with the setting that names the address: `the hub (store.url)`
+ */
+export function notReached(what: string, address: string, cause: unknown): Error {
+  const { protocol = '', host = '' } = URL.parse(address) ?? {}
+  const place = host === '' ? address : `${protocol}//${host}`
+  const error = new Error(`${what} at ${place} was not reached: ${fetchFailure(cause)}`, { cause })
+  const code = errorCode(cause)
+  return code === null ? error : Object.assign(error, { code })
+}
+
 /** Why `fetch` failed: the cause is one level down, and has only a code where several addresses were tried. */
 export function fetchFailure(error: unknown): string {
   const { cause = error } = error instanceof Error ? error : {}

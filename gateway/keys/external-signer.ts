@@ -6,7 +6,7 @@
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { openPool, type UndiciPoolType } from '../network/undici.ts'
 import type { SignerSettings } from './settings.ts'
-import { StartupError, messageOf } from '../errors/startup-error.ts'
+import { notReached, StartupError, messageOf } from '../errors/startup-error.ts'
 import type { ReceiptSigner } from './receipt-signer.ts'
 
 export interface ExternalSigner extends ReceiptSigner {
@@ -37,7 +37,9 @@ export async function openExternalSigner(config: SignerSettings): Promise<Extern
     async sign(signingInput) {
       const signal = AbortSignal.timeout(config.timeout * 1000)
       const body = JSON.stringify({ key_id: keyId, algorithm: 'EdDSA', signing_input: signingInput })
-      const answer = await pool.request({ method: 'POST', path, headers, body, signal })
+      const answer = await pool
+        .request({ method: 'POST', path, headers, body, signal })
+        .catch((error: unknown) => Promise.reject(notReached('the signer (signer.url)', url, error)))
       const text = await boundedText(answer.body)
       if (answer.statusCode !== 200) throw new Error(`the signer answered ${answer.statusCode}`)
       const signature = signatureIn(text)

@@ -2,7 +2,7 @@
 import { recordIn, textIn } from '../json/unchecked-json.ts'
 import { Webhook } from 'standardwebhooks'
 import { openAgent, request } from '../network/undici.ts'
-import { messageOf } from '../errors/startup-error.ts'
+import { messageOf, notReached } from '../errors/startup-error.ts'
 import type { DeliveryOutcome, PostedAnswer } from './delivery-outcome.ts'
 import type { ClaimedDelivery, DeliveryRow } from '../store/notifications.ts'
 import type { Channel } from './settings.ts'
@@ -52,6 +52,8 @@ async function post(
       headers: { 'content-type': 'application/json; charset=utf-8', 'user-agent': 'preflight-gateway', ...headers },
       body: text,
       signal: AbortSignal.timeout(timeoutMs),
+    }).catch((error: unknown) => {
+      throw notReached('its address', url, error)
     })
     const chunks: Buffer[] = []
     let size = 0

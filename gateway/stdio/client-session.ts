@@ -10,8 +10,8 @@ import { isJsonObject } from '../json/strict-json.ts'
 import { isEventStream, newPlace, readEvents, type StreamPlace } from '../protocols/mcp/event-stream.ts'
 import { encodedName } from '../protocols/mcp/name-header.ts'
 import { isSeveralLines } from './lines.ts'
-import { failureOf, ownText, readReceived, readSent, type IdText, type SentMessage } from './messages.ts'
-import { messageOf } from '../errors/startup-error.ts'
+import { failureOf, INTERNAL, ownText, readReceived, readSent, type IdText, type SentMessage } from './messages.ts'
+import { messageOf, notReached } from '../errors/startup-error.ts'
 import { CLIENT_FIELD, WRAPPER_FIELD } from './server-bridge.ts'
 
 interface ClientSessionOptions {
@@ -26,6 +26,10 @@ interface ClientSessionOptions {
   readonly isProgram: boolean
   /** Its session began at another daemon. */
   readonly isResumed: boolean
+  /** Address of the server, else its name. */
+  readonly server: string
+  /** Why the server was not reached, by the correlation id of the call; null: it is not known. */
+  readonly faultOf: (correlationId: string) => string | null
   /** To the client. @param answers the request that it answers; null: it answers none */
   readonly send: (text: string, answers: IdText | null) => Promise<void> | undefined
 }
@@ -40,6 +44,8 @@ interface RunningPost {
 const VERSION_CLAIM = 'io.modelcontextprotocol/protocolVersion'
 const ACCEPTED = 'application/json, text/event-stream'
 const RETRY_MS = 250
+/** Codes of the gateway. */
+const UNREACHED: ReadonlySet<string> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT'])
 const MAX_RETRY_MS = 5000
 /** A server that closes its stream this often without a new event does not answer. */
 const MAX_RESUMPTIONS = 20
@@ -169,6 +175,12 @@ export class ClientSession {
 
   /** A refusal may come without the id of its request: a client that gets no answer waits for ever. */
   async #deliverBody(text: string, status: number, waiting: Set<IdText>): Promise<void> {
+    const unreached = this.#unreachedIn(text)
+    if (unreached !== null) {
+      const { message, data } = unreached
+      for (const id of waiting) await this.#deliver(failureOf(id, message, INTERNAL, data), waiting)
+      return
+    }
     const messages = readReceived(text)
     const isMessage = messages?.every(({ value }) => value['jsonrpc'] === '2.0') === true
     if (isMessage && messages.every(({ answers }) => answers !== null)) return await this.#deliver(text, waiting)
@@ -179,6 +191,17 @@ export class ClientSession {
     const reported = typeof reason === 'string' ? reason : `the server answered HTTP ${status}`
     for (const id of waiting) await this.#deliver(failureOf(id, reported), waiting)
     if (!isWaitedFor && isMessage) await this.#options.send(text, null)
+  }
+
+  /** The gateway does not tell its callers why an upstream is not reached; the user of this server may know. */
+  #unreachedIn(text: string): { readonly message: string; readonly data: object } | null {
+    const [only, ...others] = readReceived(text) ?? []
+    const data = recordIn(recordIn(only?.value['error'])['data'])
+    const { error, correlation_id: id } = data
+    if (others.length > 0 || typeof error !== 'string' || typeof id !== 'string' || !UNREACHED.has(error)) return null
+    const fault = this.#options.faultOf(id)
+    if (fault === null) return null
+    return { message: `${error}: ${notReached('the server', this.#options.server, fault).message}`, data }
   }
 
   async #deliver(text: string, waiting: Set<IdText>): Promise<void> {

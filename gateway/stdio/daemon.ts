@@ -30,6 +30,8 @@ export interface DeskGateway {
   reload(): void
   /** What prevents the last configuration from being in force; empty: it is in force. */
   problems(): readonly string[]
+  /** Why the server of a call was not reached; null: it was, or that is not known any more. */
+  upstreamFault(correlationId: string): string | null
   close(): Promise<void>
 }
 
@@ -224,7 +226,8 @@ class RunningDaemon implements Daemon {
       return messageOf(error)
     }
     this.rest()
-    return { pool: this.#pool, bridge: this.#bridge, path: `/${hello.name}` }
+    const faultOf = (correlationId: string) => this.#gateway.upstreamFault(correlationId)
+    return { pool: this.#pool, bridge: this.#bridge, path: `/${hello.name}`, faultOf }
   }
 }
 
@@ -232,6 +235,7 @@ interface AdmittedWrapper {
   readonly pool: UndiciPoolType
   readonly bridge: ServerBridge
   readonly path: string
+  readonly faultOf: DeskGateway['upstreamFault']
 }
 
 /** One `preflight mcp`: the client's lines and the server's lines, in both directions. */
@@ -294,6 +298,8 @@ class WrapperConnection {
       headers: hello.headers ?? {},
       isProgram,
       isResumed: hello.isResumed,
+      server: hello.url ?? hello.name,
+      faultOf: admitted.faultOf,
       send: (text, answers) => this.#toClient(Buffer.from(text), answers),
     })
     writeFrame(this.#socket, FRAME.welcome)

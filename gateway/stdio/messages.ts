@@ -93,11 +93,11 @@ export function tokensOf(id: IdText, params: unknown): readonly IdText[] {
 }
 
 /** Codes of JSON-RPC. */
-const INTERNAL = -32_603
+export const INTERNAL = -32_603
 const INVALID_REQUEST = -32_600
 
-export function failureOf(id: IdText, message: string, code = INTERNAL): string {
-  const error = JSON.stringify({ code, message })
+export function failureOf(id: IdText, message: string, code = INTERNAL, data?: object): string {
+  const error = JSON.stringify({ code, message, data })
   return `{"jsonrpc":"2.0","id":${id},"error":${error}}`
 }
 

@@ -9,7 +9,7 @@ import { readRegularFile } from '../../runtime/regular-file.ts'
 import { currentTraceFields, inSpan, type InnerSpan } from '../../telemetry/trace-context.ts'
 import type { StoreEvents } from '../store.ts'
 import { storeUnavailable } from '../store.ts'
-import { errorCode } from '../../errors/startup-error.ts'
+import { errorCode, notReached } from '../../errors/startup-error.ts'
 
 export interface HubConnection {
   readonly description: string
@@ -57,6 +57,7 @@ class PooledConnection implements HubConnection {
   readonly #access: HubAccess
   readonly #events: StoreEvents
   readonly #now: () => number
+  readonly #origins: readonly string[]
   readonly #pools: readonly UndiciPoolType[]
   readonly #credential: HubCredential
   /** Index of the hub that is asked first. */
@@ -71,6 +72,7 @@ class PooledConnection implements HubConnection {
     this.#access = access
     this.#events = events
     this.#now = now
+    this.#origins = origins
     this.#pools = origins.map((origin) => openPool(origin, poolOptions(access)))
     this.#credential = new HubCredential(access, now)
     // Sidecars of one list begin with different hubs of it, so each hub has its share.
@@ -94,9 +96,17 @@ class PooledConnection implements HubConnection {
       report(true)
       return value
     } catch (error) {
-      report(error instanceof GatewayError && error.code !== 'STORE_UNAVAILABLE', error)
-      throw error instanceof GatewayError ? error : storeUnavailable(error)
+      const failure = error instanceof GatewayError ? error : storeUnavailable(this.#unreached(error))
+      report(failure.code !== 'STORE_UNAVAILABLE', error instanceof GatewayError ? error : failure.cause)
+      throw failure
     }
+  }
+
+  #unreached(error: unknown): unknown {
+    // Of a file or a certificate, the settings of the hub are named already.
+    return errorCode(error) === null || isRefusal(error)
+      ? error
+      : notReached('the hub (store.url)', this.#origins.join(', '), error)
   }
 
   stream(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HubStream> {

@@ -57,7 +57,7 @@ export interface ActLogger {
   relay(row: WaitingAct): Promise<boolean>
 }
 
-export function createActLogger(inner: Logger): ActLogger {
+export function createActLogger(inner: Logger, onWarning: (fields: LogFields) => void = () => {}): ActLogger {
   let log: Pick<DecisionLog, 'isOn' | 'write'> | null = null
   let add: ((row: WaitingAct) => Promise<void>) | null = null
   const write = async (facts: EntryFacts, id: string, at: number): Promise<boolean> =>
@@ -72,6 +72,7 @@ export function createActLogger(inner: Logger): ActLogger {
   const noted = (level: 'error' | 'warn' | 'info'): Logger['info'] => {
     return (fields, message) => {
       inner[level](fields, message)
+      if (level === 'warn') onWarning(fields)
       if (log?.isOn === true && ACTS.has(fields.event)) void report(actOf(fields))
     }
   }

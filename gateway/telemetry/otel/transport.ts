@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { createPost, type Post } from '../sinks/post.ts'
-import { messageOf } from '../../errors/startup-error.ts'
+import { notReached } from '../../errors/startup-error.ts'
 import type { OtlpTarget } from './terms.ts'
 
 type OtlpSignal = 'traces' | 'metrics'
@@ -36,7 +36,7 @@ export function createOtlpTransport(
   metrics.count('preflight_otlp_exports_total', { signal, result: 'failed' }, 0)
   return {
     async send(body, items) {
-      const problem = await attempts(post, body, stop.signal)
+      const problem = await attempts(post, url, body, stop.signal)
       const result = problem === null ? 'sent' : 'failed'
       metrics.count('preflight_otlp_exports_total', { signal, result }, items)
       if (problem !== null && !isFailing) logger.warn({ event: 'otlp.failed', signal, url }, problem)
@@ -53,7 +53,7 @@ export function createOtlpTransport(
 }
 
 /** Null when it was taken, else why it was not. */
-async function attempts(post: Post, body: Uint8Array, signal: AbortSignal): Promise<string | null> {
+async function attempts(post: Post, url: string, body: Uint8Array, signal: AbortSignal): Promise<string | null> {
   let problem: string | null = null
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (attempt > 0) await pause(FIRST_PAUSE_MS * 2 ** (attempt - 1), undefined, { signal, ref: false }).catch(() => {})
@@ -64,7 +64,7 @@ async function attempts(post: Post, body: Uint8Array, signal: AbortSignal): Prom
       problem = `the OTLP receiver answered ${status}`
       if (!REPEATABLE.has(status)) return problem
     } catch (error) {
-      problem = `the OTLP receiver was not reached (${messageOf(error)})`
+      problem = notReached('the OTLP receiver', url, error).message
     }
   }
   return problem

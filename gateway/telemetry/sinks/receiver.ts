@@ -1,5 +1,5 @@
 /** What takes deliveries at the other end of a sink: one gzipped POST of a batch, and how its answer is to be read. */
-import { messageOf } from '../../errors/startup-error.ts'
+import { notReached } from '../../errors/startup-error.ts'
 import { createPost } from './post.ts'
 
 /** How one kind of receiver is spoken to. */
@@ -50,8 +50,7 @@ export function createReceiver(protocol: ReceiverProtocol, timeout: number): Rec
         return { kind: 'refused', problem, retryAfter: waitOf(headers), isTooLarge: status === PAYLOAD_TOO_LARGE }
       } catch (error) {
         // Every fault of one delivery has the same answer: not acknowledged, so tried again.
-        const reason = messageOf(error)
-        const problem = `the telemetry sink was not reached (${reason}); events wait in the spool`
+        const problem = `${notReached('the telemetry sink', protocol.url, error).message}; events wait in the spool`
         return { kind: 'refused', problem, retryAfter: null, isTooLarge: false }
       }
     },

@@ -36,6 +36,7 @@ function deskDaemon(t: TestContext, prepare: (home: DeskHome) => void) {
       warmUp: () => Promise.resolve(),
       reload: () => {},
       problems: () => [],
+      upstreamFault: () => null,
       close() {
         closed += 1
         return Promise.resolve()
