@@ -19,6 +19,7 @@ import { startKeyExchange } from './store/key-exchange.ts'
 import { isSharedStore } from './store/opening/open.ts'
 import { createActLogger } from './telemetry/decision-log/acts.ts'
 import type { Inspection } from './telemetry/inspection.ts'
+import { servedSettings } from './wiring/served-settings.ts'
 import { createLogger, type LogFields, type Logger } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { sampleProcess } from './telemetry/process-metrics.ts'
@@ -165,7 +166,8 @@ async function listen(wired: Wired): Promise<Gateway> {
   const { config } = live.current()
   const addresses = await openListeners(listeners, config, closers, ownPorts)
   lifecycle.addresses = addresses
-  local.announce(addresses)
+  const announce = (): void => local.announce(addresses, servedSettings(live.current().config))
+  announce()
   closers.push(() => local.close())
   const keysChanged = (): void => {
     listeners.proxy.keysChanged()
@@ -181,7 +183,8 @@ async function listen(wired: Wired): Promise<Gateway> {
     void exchange?.sync()
   }
   const clock = () => machine.seconds()
-  const reloading = startReloading({ live, keys, keysChanged: ownKeysChanged, dataDir, metrics, logger, clock })
+  const onReload = { keysChanged: ownKeysChanged, settingsChanged: announce }
+  const reloading = startReloading({ live, keys, ...onReload, dataDir, metrics, logger, clock })
   logWarnings(live, state, pins, logger)
   lifecycle.isServing = true
   return new RunningGateway(wired, addresses, reloading, exchange)

@@ -20,7 +20,7 @@ import {
   type ExitCode,
   positiveInteger,
 } from './command.ts'
-import { configOf } from './config-option.ts'
+import { placeSettingsOf } from './config-option.ts'
 import { LIST_FORMAT, secondsOf, show, textTable } from './format.ts'
 import { writeLine, type CommandIo } from './io.ts'
 import { noteAct, withStore } from './data-directory.ts'
@@ -152,8 +152,8 @@ async function openHere(
   args: Arguments,
   io: CommandIo,
 ): Promise<Exception> {
-  const config = configOf(args, io)
-  if (!config.routes.some(({ name }) => name === opening.route))
+  const { config, routes } = placeSettingsOf(args, io)
+  if (!routes.includes(opening.route))
     throw new UsageError(`there is no route "${opening.route}" in the configuration; name it with --config`)
   writeLine(io.stderr, `opened on the data directory as ${localUser()}: no role is checked`)
   const now = Date.now()

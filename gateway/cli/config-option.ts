@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ConfigSource } from '../config/load.ts'
-import { configFile, loadConfig } from '../config/load.ts'
+import { configFile, dataDirectoryIn, loadConfig } from '../config/load.ts'
 import { ConfigError } from '../errors/mistake.ts'
 import type { Config } from '../config/schema.ts'
 import { readServing } from '../listen/local-access.ts'
 import { variable, type Environment } from '../settings/environment.ts'
 import { deskHome } from '../stdio/home.ts'
 import type { Arguments, OptionSpec } from './command.ts'
-import type { CommandIo } from './io.ts'
+import { writeLine, type CommandIo } from './io.ts'
 
 export const CONFIG_OPTION: OptionSpec = {
   name: 'config',
@@ -72,9 +72,56 @@ export function configOf(args: Arguments, io: CommandIo): Config {
   return loaded(configSource(args, io))
 }
 
-/** The same for commands that look at what a gateway did. */
+/**
+ * The same for commands that work on the data directory of a gateway. While the configuration on disk has mistakes, the settings
+ * of the gateway that serves from there are in force.
+ */
 export function placeConfigOf(args: Arguments, io: CommandIo): Config {
-  return loaded(placeSource(args, io))
+  return placeSettingsOf(args, io).config
+}
+
+/** And the names of the routes. */
+export function placeSettingsOf(args: Arguments, io: CommandIo): PlaceSettings {
+  const source = placeSource(args, io)
+  try {
+    const config = loaded(source)
+    return { config, routes: config.routes.map(({ name }) => name) }
+  } catch (error) {
+    const serving = error instanceof ConfigError ? servingInPlaceOf(source) : null
+    if (serving === null) {
+      if (error instanceof ConfigError) writeLine(io.stderr, ANOTHER_WAY)
+      throw error
+    }
+    if (!WARNED.has(io))
+      writeLine(
+        io.stderr,
+        `warning: ${nameOfSource(source)} has mistakes (preflight config check); the settings of the gateway that serves from ${serving.config.data_dir} are used`,
+      )
+    WARNED.add(io)
+    return serving
+  }
+}
+
+interface PlaceSettings {
+  readonly config: Config
+  readonly routes: readonly string[]
+}
+
+const ANOTHER_WAY =
+  'fix these mistakes first; if a gateway goes on with its earlier configuration, name its data directory (--data-dir) or its API (--url)'
+
+/** One warning a command. */
+const WARNED = new WeakSet<CommandIo>()
+
+/** Null: no gateway serves there, it has another configuration, or its ledger is no file. */
+function servingInPlaceOf({ file, environment }: ConfigFileSource): PlaceSettings | null {
+  const named = variable(environment, 'PREFLIGHT_DATA_DIR')
+  const directory = named ?? (file === null ? null : dataDirectoryIn(file))
+  const serving = directory === null ? null : readServing(resolve(directory))
+  if (serving === null || serving.settings === null) return null
+  if (named === null && serving.config !== (file === null ? null : resolve(file))) return null
+  const { sections, routes } = serving.settings
+  return { config: loaded({ value: sections, environment: {} }), routes }
 }
 
 function loaded(source: ConfigSource): Config {

@@ -20,7 +20,7 @@ import {
   positiveInteger,
   wholeSeconds,
 } from './command.ts'
-import { configOf, PLACE_OPTIONS } from './config-option.ts'
+import { configOf, placeConfigOf, PLACE_OPTIONS } from './config-option.ts'
 import { noteAct, openExistingRing, recordAct, withNewStore, withStore } from './data-directory.ts'
 import type { GatewayClient } from './gateway-client.ts'
 import { LIST_FORMAT, secondsOf, show, textTable } from './format.ts'
@@ -283,7 +283,7 @@ async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: Comm
   const next = done ? currentKeyId(ring) : before
   // The key that takes over was already published; a new standby key is published now.
   if (isOwn) await ring.replenish()
-  if (isOwn && isSharedStore(configOf(args, io)))
+  if (isOwn && isSharedStore(placeConfigOf(args, io)))
     await withStore(args, io, (store) => store.receiptKeys.publish(publicRows(ring.own())))
   if (done) await recordAct(args, io, { event: 'keys.receipt_key_changed', change: `${end}d`, key_id: keyId })
   const successor =
@@ -293,7 +293,7 @@ async function endReceiptKey(end: 'retire' | 'revoke', args: Arguments, io: Comm
 
 /** A key of another gateway that shares the store: it stops signing with it, and none accepts its receipts. */
 async function revokedInStore(keyId: string, args: Arguments, io: CommandIo): Promise<boolean> {
-  if (!isSharedStore(configOf(args, io))) return false
+  if (!isSharedStore(placeConfigOf(args, io))) return false
   return withStore(args, io, (store) => store.receiptKeys.revoke(keyId, Math.floor(Date.now() / 1000)))
 }
 

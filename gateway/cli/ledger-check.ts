@@ -15,7 +15,7 @@ import type { CheckpointRow, LedgerHead, SignedCut } from '../store/ledger.ts'
 import type { StorePart } from '../store/store.ts'
 import { verifyExportFile, verifyRemote } from './ledger-keep.ts'
 import { EXIT, QUIET, UsageError, type Arguments, type Command } from './command.ts'
-import { configOf, PLACE_OPTIONS } from './config-option.ts'
+import { configOf, PLACE_OPTIONS, placeConfigOf } from './config-option.ts'
 import { noteAct, requirePath, withAnyStore, withStore } from './data-directory.ts'
 import { textFile } from './documents.ts'
 import { LIST_FORMAT } from './format.ts'
@@ -113,7 +113,7 @@ export const acceptLedger: Command = {
 }
 
 async function checkLedger(args: Arguments, io: CommandIo): Promise<LedgerCheck> {
-  const config = configOf(args, io)
+  const config = placeConfigOf(args, io)
   const file = ledgerFile(config)
   if (file !== null) requirePath(file, `there are no records at ${file}`)
   const tokens = [...keptElsewhere(args), ...newestOf(checkpointFile(config.data_dir))]

@@ -8,6 +8,7 @@ import type * as AjvModule from 'ajv'
 import { appendPointer, ok } from '../../engine/base.ts'
 import type { Result } from '../../engine/internal.ts'
 import { messageOf } from '../errors/startup-error.ts'
+import { recordIn, textIn } from '../json/unchecked-json.ts'
 import { checkMeaning, warningsOf } from './checks.ts'
 import { applyDefaults } from '../settings/defaults.ts'
 import { variable, type Environment } from '../settings/environment.ts'
@@ -73,6 +74,12 @@ export function loadConfig(
   const unread = 'value' in source || file !== null ? [] : unreadConfig()
   const warnings = [...unread, ...overridden.warnings, ...warningsOf(config).map(placed)]
   return ok({ config: deepFreeze(config), file, directory, warnings })
+}
+
+/** Data directory that a configuration with mistakes elsewhere states; null: it states none, or cannot be read. */
+export function dataDirectoryIn(file: string): string | null {
+  const text = readConfigFile(file)
+  return text.ok ? textIn(recordIn(text.value.value)['data_dir']) : null
 }
 
 /** A member that has to go is reported once: mistakes in it would say how to write what must not be there. */

@@ -19,6 +19,8 @@ interface ReloadingDeps {
   readonly keys: KeyRing
   /** Cached decisions may have been signed with a key that is revoked now. */
   readonly keysChanged: () => void
+  /** Called when other settings are in force. */
+  readonly settingsChanged: () => void
   readonly dataDir: string
   readonly metrics: Metrics
   readonly logger: Logger
@@ -37,7 +39,8 @@ const KEY_WATCH_INTERVAL = 1000
 const HASH_LABEL = 12
 
 /** The command line rotates keys while the gateway runs, so their file is watched too. */
-export function startReloading({ live, keys, keysChanged, dataDir, metrics, logger, clock }: ReloadingDeps): Reloading {
+export function startReloading(deps: ReloadingDeps): Reloading {
+  const { live, keys, keysChanged, settingsChanged, dataDir, metrics, logger, clock } = deps
   const reloadKeys = (): void => {
     // A sidecar of a hub has no keys of its own.
     if (keys.own().length === 0) return
@@ -50,7 +53,10 @@ export function startReloading({ live, keys, keysChanged, dataDir, metrics, logg
       logger.error({ event: 'keys.unusable', err: error }, 'receipt keys on disk are not usable')
     }
   }
-  const report = (reload: Reload): void => reportReload(reload, live, metrics, logger)
+  const report = (reload: Reload): void => {
+    reportReload(reload, live, metrics, logger)
+    if (reload.result === 'applied') settingsChanged()
+  }
   const file = keyFile(dataDir)
   describeSettings(metrics, live)
   live.watch(report)

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { hashApiKey, isKeyInForce } from '../callers/api-keys.ts'
 import { hasRight, isOperatorTenant } from '../callers/rights.ts'
 import { StartupError } from '../errors/startup-error.ts'
+import { isJsonObject } from '../json/strict-json.ts'
 import { recordIn } from '../json/unchecked-json.ts'
 import { readPrivateFile, writePrivateFile } from '../runtime/private-file.ts'
 import type { StorePart } from '../store/store.ts'
@@ -22,8 +23,8 @@ interface LocalAccessDeps {
 }
 
 interface LocalAccess extends Pick<OperatorPages, 'identify'> {
-  /** Writes the file, once the listeners are open. */
-  announce(addresses: object): void
+  /** Writes the file, once the listeners are open and when other settings are in force. */
+  announce(addresses: object, settings: ServedSettings | null): void
   close(): void
 }
 
@@ -34,6 +35,16 @@ export interface ServingGateway {
   readonly token: string
   /** Absolute path of its configuration; null: it has none. */
   readonly config: string | null
+  /** What commands on the data directory need of the settings in force; null: its ledger is no file. */
+  readonly settings: ServedSettings | null
+}
+
+/** The configuration on disk may be refused, while the gateway goes on with the one before. */
+export interface ServedSettings {
+  /** Sections of a configuration, without paths that are relative. */
+  readonly sections: Readonly<Record<string, unknown>>
+  /** Names. */
+  readonly routes: readonly string[]
 }
 
 function servingFile(dataDir: string): string {
@@ -51,10 +62,16 @@ export function readServing(dataDir: string): ServingGateway | null {
     remedy: 'Run the command as the user of the gateway, or name the gateway with --url.',
   })
   if (text === null) return null
-  const { admin, token, config = null } = recordIn(JSON.parse(text))
+  const { admin, token, config = null, settings } = recordIn(JSON.parse(text))
   if (typeof admin !== 'string' || typeof token !== 'string' || (config !== null && typeof config !== 'string'))
     throw new StartupError(`${file} was not written by this version; restart the gateway, or use --url`)
-  return { admin, token, config }
+  return { admin, token, config, settings: servedIn(settings) }
+}
+
+function servedIn(settings: unknown): ServedSettings | null {
+  const { sections, routes } = recordIn(settings)
+  if (!isJsonObject(sections) || !Array.isArray(routes)) return null
+  return { sections, routes: routes.filter((name) => typeof name === 'string') }
 }
 
 /** Longer credentials were not issued here. */
@@ -78,7 +95,8 @@ export function openLocalAccess(dataDir: string, config: string | null, { store,
         mayOperate: isOwn && hasRight(key, 'operate'),
       }
     },
-    announce: (addresses) => writePrivateFile(file, JSON.stringify({ pid: process.pid, token, config, ...addresses })),
+    announce: (addresses, settings) =>
+      writePrivateFile(file, JSON.stringify({ pid: process.pid, token, config, settings, ...addresses })),
     close: () => rmSync(file, { force: true }),
   }
 }
