@@ -32,7 +32,6 @@ const WORDINGS: Readonly<Record<string, ViolationText>> = lookupTable({
   required: ({ missingProperty }) => `the member ${JSON.stringify(missingProperty)} is missing`,
   enum: ({ allowedValues }) =>
     `must be one of ${Array.isArray(allowedValues) ? allowedValues.join(', ') : String(allowedValues)}`,
-  anyOf: () => 'has none of the forms that it may have: see its description in the schema',
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   type: ({ type }) => `must be of type ${String(type)}`,
   minItems: ({ limit }) => `must have at least ${limit === 1 ? 'one entry' : `${String(limit)} entries`}`,
@@ -61,8 +60,8 @@ function requiredForm(pattern: string): string {
 }
 
 /**
- * For several alternatives at one place (`anyOf`) only the summary is reported. `code` is the code of every problem. Its
- * message does not name the place, which the pointer is.
+ * The alternatives of one place (`anyOf`) give one problem. `code` is the code of every problem. Its message does not name
+ * the place, which the pointer is.
  */
 export function problemsOf(
   violations: readonly SchemaViolation[],
@@ -70,17 +69,39 @@ export function problemsOf(
   members: KnownMembers,
 ): readonly Problem[] {
   return violations
-    .filter(({ schemaPath }) => !/\/anyOf\/\d/.test(schemaPath))
-    .map(({ instancePath, keyword, params, message }) => {
-      const wording = Object.hasOwn(WORDINGS, keyword) ? WORDINGS[keyword] : undefined
+    .filter(({ schemaPath }) => !IN_ALTERNATIVE.test(schemaPath))
+    .map((violation) => {
+      const { instancePath, keyword, params } = violation
       const unknownMember =
         keyword === 'additionalProperties' ? `/${pointerToken(String(params.additionalProperty))}` : ''
-      return {
-        code,
-        message: wording?.(params, membersAt(instancePath, members)) ?? message ?? 'is not valid',
-        pointer: instancePath + unknownMember,
-      }
+      const message =
+        keyword === 'anyOf'
+          ? textOfAlternatives(violations.filter((one) => isAlternativeOf(one, violation)))
+          : textOf(violation, membersAt(instancePath, members))
+      return { code, message, pointer: instancePath + unknownMember }
     })
+}
+
+const IN_ALTERNATIVE = /\/anyOf\/\d/
+
+/** Of the same value: mistakes deeper in it belong to one of the alternatives only. */
+function isAlternativeOf(one: SchemaViolation, { schemaPath, instancePath }: SchemaViolation): boolean {
+  return one.instancePath === instancePath && one.schemaPath.startsWith(`${schemaPath}/`)
+}
+
+function textOf({ keyword, params, message }: SchemaViolation, known: readonly string[] = []): string {
+  const wording = Object.hasOwn(WORDINGS, keyword) ? WORDINGS[keyword] : undefined
+  return wording?.(params, known) ?? message ?? 'is not valid'
+}
+
+/** A value of the right type is meant to be the alternative of its type. */
+function textOfAlternatives(violations: readonly SchemaViolation[]): string {
+  const missing = violations.filter(({ keyword }) => keyword === 'required')
+  if (missing.length > 0)
+    return `the member ${missing.map(({ params }) => JSON.stringify(params.missingProperty)).join(' or ')} is missing`
+  const ofItsType = violations.find(({ keyword }) => keyword !== 'type')
+  if (ofItsType !== undefined) return textOf(ofItsType)
+  return `must be of type ${violations.map(({ params }) => String(params.type)).join(' or ')}`
 }
 
 function membersAt(pointer: string, members: KnownMembers): readonly string[] {

@@ -5,8 +5,9 @@ import { certificateWarnings, checkCertificateFiles } from '../tls/certificate-c
 import { checkContractFiles, checkContractOrigins, checkContractSources } from '../documents/contract-checks.ts'
 import { checkRoutePaths } from '../routing/path-checks.ts'
 import { checkEgressLists, checkReservedName, checkRouteHosts } from '../upstream/egress-checks.ts'
-import { mistakeAt } from '../settings/mistake-collector.ts'
+import { absenceAt, mistakeAt } from '../settings/mistake-collector.ts'
 import { checkProtocols, protocolWarnings } from './protocol-checks.ts'
+import { checkHeaders } from './header-checks.ts'
 import { checkUrls } from './url-checks.ts'
 import { protocolSettings } from '../protocols/settings.ts'
 import type { RouteConfig } from '../protocols/route.ts'
@@ -14,7 +15,8 @@ import { checkPrograms } from '../documents/contract-checks.ts'
 import { checkInjector } from '../kubernetes/settings.ts'
 import { isPostgresUrl, readPostgresUrl } from '../store/postgres/address.ts'
 import type { Config } from './schema.ts'
-import { isHubUrl } from '../store/settings.ts'
+import { hubWarnings } from '../hub/settings.ts'
+import { checkHubAccess, hubAccessWarnings, isHubUrl } from '../store/settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 import { checkScm } from '../scm/settings.ts'
 import { checkChannels } from '../notifications/settings.ts'
@@ -31,8 +33,10 @@ const CHECKS: readonly ConfigCheck[] = [
   checkListenerTls,
   checkInjector,
   checkStore,
+  checkHubAccess,
   checkSigner,
   checkUrls,
+  checkHeaders,
   checkRouteNames,
   checkRouteMatches,
   checkRoutesSomewhere,
@@ -61,7 +65,11 @@ export function checkMeaning(config: Config): readonly LocatedMistake[] {
 
 /** Settings that are allowed but probably not intended. */
 export function warningsOf(config: Config): readonly LocatedMistake[] {
-  const warnings: LocatedMistake[] = [...certificateWarnings(config)]
+  const warnings: LocatedMistake[] = [
+    ...certificateWarnings(config),
+    ...hubWarnings(config),
+    ...hubAccessWarnings(config),
+  ]
   if (config.monitoring.sinks.length === 0)
     warnings.push({
       pointer: '/monitoring/sinks',
@@ -107,26 +115,34 @@ function checkListenerTls({ listen, tls, routes, injector, public_url: url }: Co
   const isPlain = url?.startsWith('http:') === true
   return [
     ...(authz !== undefined && listen.ext_authz === undefined
-      ? [mistakeAt('/tls/listeners/ext_authz', 'there is no ext_authz listener', 'add listen.ext_authz')]
+      ? [absenceAt('/tls/listeners/ext_authz', ['listen'], 'there is no ext_authz listener', 'add listen.ext_authz')]
       : []),
     ...(hub !== undefined && listen.hub === undefined
-      ? [mistakeAt('/tls/listeners/hub', 'there is no hub listener', 'add listen.hub')]
+      ? [absenceAt('/tls/listeners/hub', ['listen'], 'there is no hub listener', 'add listen.hub')]
       : []),
     ...(listen.hub !== undefined && hub === undefined && !isLoopback(parseAddress(listen.hub).host)
-      ? [mistakeAt('/listen/hub', 'sidecars would send their tokens in plaintext', 'add tls.listeners.hub')]
+      ? [absenceAt('/listen/hub', ['tls'], 'sidecars would send their tokens in plaintext', 'add tls.listeners.hub')]
       : []),
     ...(webhooks !== undefined && listen.webhooks === undefined
-      ? [mistakeAt('/tls/listeners/webhooks', 'there is no webhooks listener', 'add listen.webhooks')]
+      ? [absenceAt('/tls/listeners/webhooks', ['listen'], 'there is no webhooks listener', 'add listen.webhooks')]
       : []),
     ...(listen.webhooks !== undefined && webhooks === undefined
-      ? [mistakeAt('/listen/webhooks', 'an API server calls webhooks over TLS only', 'add tls.listeners.webhooks')]
+      ? [
+          absenceAt(
+            '/listen/webhooks',
+            ['tls'],
+            'an API server calls webhooks over TLS only',
+            'add tls.listeners.webhooks',
+          ),
+        ]
       : []),
     ...(listen.webhooks !== undefined &&
     injector === undefined &&
     !routes.some(({ protocol }) => protocol === 'kubernetes')
       ? [
-          mistakeAt(
+          absenceAt(
             '/listen/webhooks',
+            ['routes', 'injector'],
             'there is nothing to answer',
             'add a route with protocol: kubernetes, or injector',
           ),

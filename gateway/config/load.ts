@@ -14,6 +14,7 @@ import { applyDefaults } from '../settings/defaults.ts'
 import { variable, type Environment } from '../settings/environment.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import { configInputSchema } from './input-schema.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { pointerSegments, type Mistake } from '../errors/mistake.ts'
 import { applyOverrides, type Overridden } from './overrides.ts'
 import { withPaths } from './paths.ts'
@@ -65,7 +66,10 @@ export function loadConfig(
   const sound = whole === null ? withoutSections(overridden.value, [...foreign, ...formFaults]) : overridden.value
   const complete = whole ?? completeConfig(sound)
   const config = complete === null ? null : withPaths(complete, directory)
-  const meaningFaults = config === null ? [] : [...blankTexts(sound, ''), ...checkMeaning(config)]
+  const left = new Set(Object.keys(recordIn(sound)))
+  const isKnown = ({ absent = [] }: LocatedMistake): boolean =>
+    absent.every((section) => left.has(section) || !Object.hasOwn(recordIn(overridden.value), section))
+  const meaningFaults = config === null ? [] : [...blankTexts(sound, ''), ...checkMeaning(config)].filter(isKnown)
   const mistakes = [...overridden.mistakes, ...[...foreign, ...formFaults, ...meaningFaults].map(placed)]
   if (config === null) return { ok: false, problem: inReadingOrder(mistakes) }
   if (mistakes.length > 0) {

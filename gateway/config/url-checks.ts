@@ -1,5 +1,6 @@
 /** Addresses in the settings: what of them would silently be left out, or read as another one. */
 import { isIP } from 'node:net'
+import { appendPointer } from '../../engine/base.ts'
 import { isLoopback } from '../network/listen-address.ts'
 import { mistakeAt } from '../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
@@ -74,17 +75,17 @@ function hubMistakes(pointer: string, text: string, setting: UrlSetting): readon
 }
 
 /** The texts at the places that a path with `*` stands for, each with its JSON Pointer. */
-function textsAt(config: object, path: string): readonly LocatedText[] {
+export function textsAt(config: object, path: string): readonly LocatedText[] {
   return textsBelow(config, path.split('/').slice(1), '')
 }
 
-type LocatedText = readonly [pointer: string, text: string]
+export type LocatedText = readonly [pointer: string, text: string]
 
 function textsBelow(value: unknown, [name, ...rest]: readonly string[], pointer: string): readonly LocatedText[] {
   if (name === undefined) return typeof value === 'string' ? [[pointer, value]] : []
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([member, below]) =>
-    name === '*' || name === member ? textsBelow(below, rest, `${pointer}/${member}`) : [],
+    name === '*' || name === member ? textsBelow(below, rest, appendPointer(pointer, member)) : [],
   )
 }
 

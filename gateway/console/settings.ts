@@ -4,7 +4,7 @@ import { Type } from '../../engine/base.ts'
 import { Provider } from '../callers/settings.ts'
 import { period, strict } from '../settings/fields.ts'
 import { isLoopback } from '../network/listen-address.ts'
-import { mistakeAt } from '../settings/mistake-collector.ts'
+import { absenceAt, mistakeAt } from '../settings/mistake-collector.ts'
 import type { AddressConfig } from '../settings/public-address.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 
@@ -39,8 +39,9 @@ export function checkSignIn({
   return [
     ...(enabled && providers.length > 0 && !hasConsolePages
       ? [
-          mistakeAt(
+          absenceAt(
             publicUrl === undefined ? '/console/providers' : '/public_url',
+            ['public_url'],
             'the provider sends people back to the address in public_url, which is absent or has a path',
             'set public_url to the origin that browsers use, for example https://preflight.example.org',
           ),
@@ -52,7 +53,13 @@ export function checkSignIn({
       return [
         ...(first === index
           ? []
-          : [mistakeAt(`${pointer}/name`, `is the name of providers[${first}] too`, 'give each provider a name')]),
+          : [
+              mistakeAt(
+                `${pointer}/name`,
+                `the provider name "${name}" is used by providers[${first}] too`,
+                'names are unique',
+              ),
+            ]),
         ...(isIssuer(issuer)
           ? []
           : [mistakeAt(`${pointer}/issuer`, 'must be an https address', 'http is for loopback only')]),

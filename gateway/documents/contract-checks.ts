@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { sep } from 'node:path'
 import { spawnSync } from 'node:child_process'
 import { errorCode } from '../errors/startup-error.ts'
-import { CORRECT_PATH, mistakeAt } from '../settings/mistake-collector.ts'
+import { absenceAt, CORRECT_PATH, mistakeAt } from '../settings/mistake-collector.ts'
 import type { ContractSource, Protocol, Route } from '../routing/route.ts'
 import type { DocumentsConfig } from './settings.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
@@ -47,8 +47,9 @@ export function checkContractSources(
       const source = contract?.[side]
       return source !== undefined && 'git' in source && diff.repository === undefined
         ? [
-            mistakeAt(
+            absenceAt(
               `/routes/${index}/contract/${side}/git`,
+              ['diff'],
               'there is no repository to read it from',
               'add diff.repository',
             ),

@@ -2,6 +2,8 @@
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { period, strict } from '../settings/fields.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 
 const name = (description: string) => Type.String({ minLength: 1, maxLength: 253, description })
 
@@ -83,4 +85,34 @@ export type HubRole = Static<typeof HubRole>
 /** The part of the configuration that the hub reads. */
 export interface HubConfig {
   readonly hub: HubSettings
+}
+
+interface HubListenerConfig extends HubConfig {
+  readonly listen: { readonly hub?: string }
+  readonly tls: { readonly listeners: { readonly hub?: { readonly client_ca?: string } } }
+}
+
+/** A hub that refuses every caller, or a kind of caller that its settings name. */
+export function hubWarnings({ hub, listen, tls }: HubListenerConfig): readonly LocatedMistake[] {
+  const { tokens, certificates, keys, people } = hub
+  const isNamed = tokens !== undefined || certificates || keys.length > 0 || people
+  if (listen.hub === undefined)
+    return isNamed ? [mistakeAt('/hub', 'there is no hub listener, so nobody can connect', 'add listen.hub')] : []
+  if (!isNamed)
+    return [
+      mistakeAt(
+        '/listen/hub',
+        'no credential is accepted, so every caller is refused',
+        'add hub.tokens, hub.certificates, hub.keys or hub.people',
+      ),
+    ]
+  return certificates && tls.listeners.hub?.client_ca === undefined
+    ? [
+        mistakeAt(
+          '/hub/certificates',
+          'no authority of client certificates is named, so every client certificate is refused',
+          'add tls.listeners.hub.client_ca',
+        ),
+      ]
+    : []
 }

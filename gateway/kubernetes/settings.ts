@@ -1,7 +1,7 @@
 /** Settings of the injector: what every injected pod gets, and what its owner may choose. Part of the configuration's schema. */
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
-import { mistakeAt } from '../settings/mistake-collector.ts'
+import { absenceAt, mistakeAt } from '../settings/mistake-collector.ts'
 import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 
 export const TRAFFIC_MODES = ['transparent', 'explicit'] as const
@@ -98,8 +98,9 @@ export function checkInjector({
   return [
     ...(listen.webhooks === undefined
       ? [
-          mistakeAt(
+          absenceAt(
             '/injector',
+            ['listen'],
             'there is no listener for the API server',
             'add listen.webhooks and tls.listeners.webhooks',
           ),

@@ -77,8 +77,8 @@ export const Channel = Type.Union([
         description:
           'Mail server: smtp(s)://USER:PASSWORD@HOST:PORT. With a password, smtp:// needs a server with STARTTLS.',
       }),
-      from: Type.String({ minLength: 3, description: 'Sender.' }),
-      to: Type.Array(Type.String({ minLength: 3 }), { minItems: 1, description: 'Recipients.' }),
+      from: Type.String({ minLength: 3, description: 'Sender: a mail address, e.g. preflight@example.org.' }),
+      to: Type.Array(Type.String({ minLength: 3 }), { minItems: 1, description: 'Recipients: mail addresses.' }),
       ...ROUTING,
     },
     closed,
@@ -112,6 +112,12 @@ export function checkChannels({
     const first = channels.findIndex(({ name }) => name === channel.name)
     return first === index
       ? []
-      : [mistakeAt(`${pointer}/name`, `is the name of channels[${first}] too`, 'give each channel a name')]
+      : [
+          mistakeAt(
+            `${pointer}/name`,
+            `the channel name "${channel.name}" is used by channels[${first}] too`,
+            'names are unique',
+          ),
+        ]
   })
 }

@@ -3,13 +3,15 @@ import { pointerSegments } from '../errors/mistake.ts'
 import type { JsonSchema } from './input-schema.ts'
 
 /**
- * Paths in the notation of the docs, e.g. `routes[].match.path`. If the name is known below the place where it was written,
+ * Other paths in the notation of the docs, e.g. `routes[].match.path`. If the name is known below the place where it was written,
  * only the nearest of these paths.
  * @param pointer of the map in which it was written
  */
 export function placesOfMember(schema: JsonSchema, name: string, pointer: string): readonly string[] {
-  const places = [...new Set(memberPaths(schema, ''))].filter((path) => path.split('.').at(-1) === name)
   const here = pointerSegments(pointer).reduce((path, segment) => memberPath(path, segment), '')
+  const places = [...new Set(memberPaths(schema, ''))].filter(
+    (path) => path.split('.').at(-1) === name && path !== memberPath(here, name),
+  )
   const below = here === '' ? [] : places.filter((path) => path.startsWith(`${here}.`))
   const nearest = Math.min(...below.map(depthOf))
   return below.length > 0 ? below.filter((path) => depthOf(path) === nearest) : places

@@ -8,6 +8,11 @@ export function mistakeAt(pointer: string, message: string, fix: string): Locate
   return { pointer, at: 'value', message, fix }
 }
 
+/** A mistake that is none where the sections are given. */
+export function absenceAt(pointer: string, absent: readonly string[], message: string, fix: string): LocatedMistake {
+  return { pointer, at: 'value', message, fix, absent }
+}
+
 /** The fix where a setting names a file that is not there. */
 export const CORRECT_PATH = 'correct the path; a relative one starts at the folder of the configuration file'
 

@@ -18,6 +18,8 @@ export interface LocatedMistake {
   readonly at: 'key' | 'value'
   readonly message: string
   readonly fix: string
+  /** Sections that the mistake says are missing. It is not reported where one of them is there, and has a mistake itself. */
+  readonly absent?: readonly string[]
 }
 
 /**
@@ -83,8 +85,26 @@ const WORDINGS: Readonly<Record<string, MistakeText>> = lookupTable({
   },
   minimum: (error) => valueMistake(error, `must be at least ${String(error.params['limit'])}, not ${shownData(error)}`),
   maximum: (error) => valueMistake(error, `must be at most ${String(error.params['limit'])}, not ${shownData(error)}`),
-  minLength: (error) => valueMistake(error, 'must not be empty'),
+  minLength: (error) => valueMistake(error, tooShort(error, 'characters')),
+  maxLength: (error) => valueMistake(error, `must have at most ${String(error.params['limit'])} characters`),
+  minItems: (error) => valueMistake(error, tooShort(error, 'items')),
+  maxItems: (error) => valueMistake(error, `must have at most ${String(error.params['limit'])} items`),
+  uniqueItems: (error) => {
+    const repeated = Number(error.params['j'])
+    const value = shownData({ ...error, data: listOfValues(error.data)[repeated] })
+    return {
+      pointer: appendPointer(error.instancePath, repeated),
+      at: 'value',
+      message: `${value} occurs twice in the list`,
+      fix: 'write it once',
+    }
+  },
 })
+
+/** @param unit what the limit counts */
+function tooShort({ params: { limit } }: ErrorObject, unit: string): string {
+  return limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} ${unit}`
+}
 
 function explainOne(error: ErrorObject, context: Context): LocatedMistake {
   const wording = Object.hasOwn(WORDINGS, error.keyword) ? WORDINGS[error.keyword] : undefined
@@ -102,12 +122,15 @@ function explainUnion(union: ErrorObject, context: Context): readonly LocatedMis
       ),
     ]
   const kind = variantDiscriminator(variants)
-  if (!isJsonObject(union.data) || variants.some(({ properties }) => properties === undefined)) {
+  const maps = variants.filter(({ properties }) => properties !== undefined)
+  if (!isJsonObject(union.data) || maps.length === 0) {
     const expected =
       kind === null ? variants.map(describeSchema).join(' or ') : `a map with the member "${kind.member}"`
     return [valueMistake(union, `must be ${expected}, not ${kindOfValue(union.data)}`)]
   }
   if (kind !== null && !Object.hasOwn(union.data, kind.member)) return [missingKind(union, union.data, kind)]
+  if (kind === null && isMixed(union.data, maps)) return [explainMixture(union, Object.keys(union.data), variants)]
+  if (maps.length < variants.length) return [explainChoice(union, variants)]
   const inside = variants.map((_, index) => context.all.filter((error) => isPartOf(error, union, index)))
   const meant = inside.filter((errors) => !errors.some(({ keyword }) => keyword === 'const'))
   if (meant.length === 0) return [explainConstants(inside.flat())]
@@ -154,6 +177,27 @@ function explainConstants(errors: readonly ErrorObject[]): LocatedMistake {
     first,
     constants.map(({ params }) => params['allowedValue']),
   )
+}
+
+/** Every member is known, and no variant has all of them. */
+function isMixed(given: object, variants: readonly JsonSchema[]): boolean {
+  const names = Object.keys(given)
+  return (
+    names.every((name) => variants.some((variant) => hasMember(variant, name))) &&
+    !variants.some((variant) => names.every((name) => hasMember(variant, name)))
+  )
+}
+
+function hasMember({ properties }: JsonSchema, name: string): boolean {
+  return Object.hasOwn(properties ?? {}, name)
+}
+
+function explainMixture(union: ErrorObject, names: readonly string[], variants: readonly JsonSchema[]): LocatedMistake {
+  const listed = names.map((name) => JSON.stringify(name)).join(', ')
+  return {
+    ...valueMistake(union, `the members ${listed} do not belong together`),
+    fix: `write ${variants.map(describeSchema).join(' or ')}`,
+  }
 }
 
 function explainChoice(union: ErrorObject, variants: readonly JsonSchema[]): LocatedMistake {

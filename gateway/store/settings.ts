@@ -2,6 +2,8 @@
 import type { Static } from 'typebox'
 import { Type } from '../../engine/base.ts'
 import { integer, period, seconds, strict } from '../settings/fields.ts'
+import { mistakeAt } from '../settings/mistake-collector.ts'
+import type { LocatedMistake } from '../settings/schema-mistakes.ts'
 
 export const StoreSettings = strict(
   {
@@ -110,4 +112,48 @@ export interface StoreConfig {
 /** Which `store.url` names a hub. Apart from the connection, so that a start without a hub loads nothing of it. */
 export function isHubUrl(url: string | undefined): url is string {
   return url !== undefined && /^https?:\/\//.test(url)
+}
+
+/** A client certificate and its key are of use together only. */
+export function checkHubAccess({ store: { hub } }: Pick<StoreConfig, 'store'>): readonly LocatedMistake[] {
+  const { certificate, certificate_key: key } = hub
+  if ((certificate === undefined) === (key === undefined)) return []
+  return key === undefined
+    ? [
+        mistakeAt(
+          '/store/hub/certificate',
+          'the client certificate has no private key',
+          'add store.hub.certificate_key',
+        ),
+      ]
+    : [mistakeAt('/store/hub/certificate_key', 'there is no certificate for this key', 'add store.hub.certificate')]
+}
+
+/** Credentials for a hub that are not sent. */
+export function hubAccessWarnings({ store: { url, hub } }: Pick<StoreConfig, 'store'>): readonly LocatedMistake[] {
+  const { token_file: token, key_file: key, certificate } = hub
+  const [first] = Object.entries({ token_file: token, key_file: key, certificate }).filter(
+    ([, file]) => file !== undefined,
+  )
+  if (!isHubUrl(url))
+    return first === undefined
+      ? []
+      : [
+          mistakeAt(
+            `/store/hub/${first[0]}`,
+            'store.url names no hub, so it is not used',
+            'set store.url to https://HOST:PORT',
+          ),
+        ]
+  if (first === undefined)
+    return [
+      mistakeAt(
+        '/store/url',
+        'no credential for the hub is named, so the hub refuses this sidecar',
+        'add store.hub.token_file, key_file, or certificate with certificate_key',
+      ),
+    ]
+  return token !== undefined && key !== undefined
+    ? [mistakeAt('/store/hub/key_file', 'it is not used beside store.hub.token_file', 'remove one of the two')]
+    : []
 }

@@ -105,8 +105,8 @@ class Compiler {
     if (rule.target === undefined)
       this.#say(
         pointer,
-        `a request that needs a ${rule.action === 'judge' ? 'decision' : 'receipt'} has a target`,
-        'add target',
+        `the target of the ${rule.action === 'judge' ? 'decision' : 'receipt'} is missing`,
+        'add target: an expression that names what the request changes',
       )
     const target = this.#expression(rule.target ?? '""', appendPointer(pointer, 'target'))
     const places = new Map<PlaceName, RequestExpression>()

@@ -26,9 +26,15 @@ export const mappedSettings = {
   mistakes: mapMistakes,
 } satisfies ProtocolSettings<typeof sections>
 
-function mapMistakes({ map }: MappedRoute, pointer: string): readonly LocatedMistake[] {
+function mapMistakes({ map, name }: MappedRoute, pointer: string): readonly LocatedMistake[] {
   if (map === undefined)
-    return [mistakeAt(pointer, 'a mapped route has rules that say what its requests are', 'add map: [...]')]
+    return [
+      mistakeAt(
+        pointer,
+        `the mapped route "${name}" has no rules, so nothing states what its requests mean`,
+        'add map: [{ when: …, action: … }]',
+      ),
+    ]
   const compiled = compileRules(map)
   return compiled.ok
     ? []

@@ -39,3 +39,33 @@ test('an invalid end of a waiver is refused with the valid forms', () => {
     ],
   )
 })
+
+test('a value that has none of its forms is refused with the form of its type, its types, or the members of which one is missing', () => {
+  const people = 'must be a number of people and their groups, such as "2 of payments or security"'
+  const types = 'must be of type integer or string'
+  const table: readonly (readonly [approvals: unknown, message: string])[] = [
+    ['two', people],
+    ['0 of payments', people],
+    [0, 'must be at least 1'],
+    [21, 'may be at most 20'],
+    [1.5, types],
+    [null, types],
+    [['payments'], types],
+  ]
+  for (const [approvals, message] of table)
+    assert.deepEqual(problemsIn({ rules: [{ ...rule, approvals }] }), [['/rules/0/approvals', message]])
+  const waiver = { id: 'w', reason: 'known', owner: 'us', expires: '2027-01-31' }
+  assert.deepEqual(problemsIn({ rules: [rule], waivers: [waiver] }), [
+    ['/waivers/0', 'the member "fingerprint" or "rule" is missing'],
+  ])
+})
+
+const rule = { id: 'a', when: "finding.level == 'breaking'", then: 'REQUIRE_APPROVAL' }
+
+function problemsIn(members: object): readonly (readonly [pointer: string | undefined, message: string])[] {
+  const compiled = compilePolicy(
+    { apiVersion: 'preflight.dev/v1', kind: 'Policy', metadata: { name: 'p' }, ...members },
+    sha256Hex,
+  )
+  return compiled.ok ? [] : compiled.problem.map(({ pointer, message }) => [pointer, message])
+}

@@ -98,7 +98,7 @@ test('providers need the address that people come back to', async (t) => {
   await assert.rejects(start({}), /console\.providers.*sends people back.*set public_url to the origin/s)
   await assert.rejects(start({ public_url: 'https://example.org/preflight' }), /public_url/)
   const twice = { console: { providers: [provider, provider] }, public_url: 'https://example.org' }
-  await assert.rejects(start(twice), /is the name of providers\[0\] too/)
+  await assert.rejects(start(twice), /used by providers\[0\] too/)
   const plain = {
     console: { providers: [{ ...provider, issuer: 'http://login.example.org' }] },
     public_url: 'https://a.b',

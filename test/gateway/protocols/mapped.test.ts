@@ -328,14 +328,19 @@ for (const [why, route, path, message] of [
     'routes[0].map[0]',
     /nothing to judge/,
   ],
-  ['a receipt without a target', { map: [{ action: 'receipt' }] }, 'routes[0].map[0]', /has a target/],
+  [
+    'a receipt without a target',
+    { map: [{ action: 'receipt' }] },
+    'routes[0].map[0]',
+    /the target of the receipt is missing/,
+  ],
   [
     'an artifact that nothing compares',
     { map: [{ action: 'pass', artifact: { type: 'openapi', before: "''", after: "''" } }] },
     'routes[0].map[0].artifact',
     /action judge/,
   ],
-  ['a mapped route without a map', {}, 'routes[0]', /has rules/],
+  ['a mapped route without a map', {}, 'routes[0]', /"ops" has no rules/],
   ['a map on another protocol', { protocol: 'mcp', map: [WIPE] }, 'routes[0].map', /has no section map/],
 ] as const) {
   test(`the configuration is refused: ${why}`, () => {

@@ -324,7 +324,7 @@ test('a test message arrives, and the log shows it', async (t) => {
 test('a channel is named once, and its secret has a form', async () => {
   const slack = { type: 'slack', name: 'ops', url: 'https://hooks.test/x' }
   const twice = loadConfig({ environment: {}, value: { notifications: { channels: [slack, slack] } } })
-  assert.match(JSON.stringify(twice), /is the name of channels\[0\] too/)
+  assert.match(JSON.stringify(twice), /used by channels\[0\] too/)
   const weak = { type: 'webhook', name: 'x', url: 'https://hooks.test/x', secret: 'whsec_short' }
   assert.equal(loadConfig({ environment: {}, value: { notifications: { channels: [weak] } } }).ok, false)
 })
