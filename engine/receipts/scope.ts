@@ -1,4 +1,5 @@
 /** Does the intended attempt lie within what was signed? One row a member of the context. */
+import { misspelled } from '../common/suggestion.ts'
 import type { ReceiptClaims } from './claims.ts'
 import type { IntendedContext, ReceiptMismatch, ReceiptReason } from './verification.ts'
 
@@ -67,10 +68,25 @@ export function compareScope(
     if (isDifferent) mismatched ??= mismatch
     else isIncomplete = true
   }
+  for (const { member, claim } of misspelledMembers(context)) {
+    const signed = claims[claim]
+    if (!mismatches.some((one) => one.member === member))
+      mismatches.push({ member, expected: typeof signed === 'string' ? signed : null, stated: null })
+    isIncomplete = true
+  }
   // docs/reference/receipts.md#binding-to-an-operation: absence fails as hard as a difference.
   if (claims.fbe === true && (context.fingerprint ?? context.input_fingerprint ?? null) === null) {
     mismatches.push({ member: 'fingerprint', expected: claims.fp, stated: null })
     isIncomplete = true
   }
   return { reason: mismatched ?? (isIncomplete ? 'context_incomplete' : null), mismatches }
+}
+
+const NAMES: ReadonlySet<string> = new Set(MEMBERS.map(({ member }) => member))
+
+/** What the caller states under another name would not be compared: the attempt might lie outside of it. */
+function misspelledMembers(context: IntendedContext): readonly ScopeMember[] {
+  return Object.keys(context)
+    .filter((name) => !NAMES.has(name))
+    .flatMap((name) => MEMBERS.filter(({ member }) => member === misspelled(name, NAMES)))
 }

@@ -117,7 +117,8 @@ export function stateInList(
 
 const STATES = ['current', 'revoked', 'superseded', 'consumed'] as const satisfies readonly ReceiptState[]
 
-function readStatusList(token: string, keys: KeySet, now: number): Result<StatusListClaims, string> {
+function readStatusList(token: unknown, keys: KeySet, now: number): Result<StatusListClaims, string> {
+  if (typeof token !== 'string') return fail('the status list is not a compact JWS')
   const [header = '', payload = '', signature = '', ...rest] = token.split('.')
   if (rest.length > 0 || token.length > MAX_STATUS_TOKEN) return fail('the status list is not a compact JWS')
   const { alg, typ, kid } = decodedSegment(header)

@@ -27,8 +27,12 @@ export function signingInputOf(claims: ReceiptClaims, keyId: string): string {
   return `${encodeAscii(asciiJson(header))}.${encodeAscii(asciiJson(claims))}`
 }
 
-/** Structure only: nothing of it is to be believed before the signature holds. */
-export function parseToken(token: string): Result<ParsedToken, TokenFault> {
+/**
+ * Structure only: nothing of it is to be believed before the signature holds.
+ * @param token what the caller holds; a header that is absent, or there twice, is no text
+ */
+export function parseToken(token: unknown): Result<ParsedToken, TokenFault> {
+  if (typeof token !== 'string') return fail('malformed_structure')
   const segments = token.split('.')
   const [header = '', payload = '', signature = ''] = segments
   if (segments.length !== 3 || token.length < TOKEN_LENGTH.min || token.length > TOKEN_LENGTH.max)

@@ -107,6 +107,33 @@ suite('an attempt against what was signed', () => {
     assert.equal(compareScope(expecting, { ...silent, fingerprint: 'x' }).reason, 'fingerprint_mismatch')
   })
 
+  test('what is stated under a mistyped name is not left out of the comparison', () => {
+    const unbound = { ...CLAIMS, env: null, tgt: null, repo: null, br: null, pr: null }
+    const table: readonly (readonly [name: string, member: keyof IntendedContext | null])[] = [
+      ['enviroment', 'environment'],
+      ['Environment', 'environment'],
+      ['targetId', 'target_id'],
+      ['repositry', 'repository'],
+      ['brnach', 'branch'],
+      ['pullRequest', 'pull_request'],
+      ['artifact_digset', 'artifact_digest'],
+      ['operatoin', 'operation'],
+      ['commit', null],
+    ]
+    for (const [name, member] of table) {
+      const verdict = compareScope(unbound, { operation: 'merge', [name]: 'x' })
+      assert.equal(verdict.reason, member === null ? null : 'context_incomplete', name)
+      assert.deepEqual(
+        verdict.mismatches.map((mismatch) => [mismatch.member, mismatch.stated]),
+        member === null ? [] : [[member, null]],
+      )
+    }
+    assert.deepEqual(
+      compareScope(unbound, { ['operatoin' as string]: 'merge' }).mismatches.map(({ member }) => member),
+      ['operation'],
+    )
+  })
+
   test('a place that was not signed may be left out, and the operation never', () => {
     const unbound = { ...CLAIMS, env: null, tgt: null, repo: null, br: null, pr: null, op: null }
     assert.equal(compareScope(unbound, { operation: 'merge' }).reason, 'operation_mismatch')

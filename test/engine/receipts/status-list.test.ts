@@ -114,6 +114,11 @@ suite('a status list that is not usable', () => {
     'too few entries': [foreign({ status_list: { bits: 4, lst: compress(new Uint8Array(2)) } }), /no entry/],
     'an unknown value': [foreign({ status_list: { bits: 8, lst: compress(new Uint8Array(9).fill(7)) } }), /value 7/],
   }
+  for (const token of [undefined, null, 7, ['a', 'b']])
+    test(`because it is ${JSON.stringify(token)} and no text gives no state`, () => {
+      const found: unknown = Reflect.apply(read, undefined, [token])
+      assert.deepEqual(found, { ok: false, problem: 'the status list is not a compact JWS' })
+    })
   for (const [name, [token, problem]] of Object.entries(faults))
     test(`because of ${name} gives no state`, () => {
       const found = read(token)

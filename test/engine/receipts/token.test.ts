@@ -177,6 +177,11 @@ suite('no change of a token survives', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => assert.notEqual(reasonFor(text), null)),
     )
   })
+
+  test('what is no text, such as a header that is absent or there twice', () => {
+    for (const token of [undefined, null, 7, {}, ['a', 'b'], true])
+      assert.equal(Reflect.apply(reasonFor, undefined, [token]), 'malformed_structure')
+  })
 })
 
 suite('base64url', () => {
