@@ -4,6 +4,7 @@
  */
 import type { GuardOptions } from '../engine/index.ts'
 import { fetchFailure } from './errors/startup-error.ts'
+import { jsonOrNull, objectsIn, recordIn } from './json/unchecked-json.ts'
 import { sha256Hex } from './runtime/hash.ts'
 
 export interface PreflightClientOptions {
@@ -37,7 +38,7 @@ export function preflightClient({ url, key, timeout = DEFAULT_TIMEOUT }: Preflig
     }).catch((error: unknown) => {
       throw new Error(`no gateway answers at ${base}: ${fetchFailure(error)}`, { cause: error })
     })
-    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${(await response.text()).slice(0, 300)}`)
+    if (!response.ok) throw new Error(`POST /${path} answered ${response.status}: ${refusalIn(await response.text())}`)
     const answer: unknown = await response.json()
     return answer
   }
@@ -49,3 +50,13 @@ export function preflightClient({ url, key, timeout = DEFAULT_TIMEOUT }: Preflig
     now: Date.now,
   }
 }
+
+/** The error of the API in one line; what another server answers, as it stands. */
+function refusalIn(text: string): string {
+  const { error, message, details } = recordIn(jsonOrNull(text))
+  if (typeof error !== 'string' || typeof message !== 'string') return text.slice(0, SHOWN_LENGTH)
+  const places = objectsIn(details).map((detail) => `${String(detail['pointer'])} ${String(detail['message'])}`)
+  return [`${error}: ${message}`, ...places].join(' ').slice(0, SHOWN_LENGTH)
+}
+
+const SHOWN_LENGTH = 300

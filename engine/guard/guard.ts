@@ -13,6 +13,7 @@ import { furtherPaths } from './further-paths.ts'
 import { guardedClient, guardedTool, type Guard, type Run, type Runner } from './shapes.ts'
 import { filePathReadings, foldedFilePaths, isFilePattern, normalFilePath, pathAndEnds } from '../common/file-path.ts'
 import type { Sha256 } from '../common/hash.ts'
+import { nearest } from '../common/suggestion.ts'
 import { isRecord } from '../schema/located.ts'
 
 /**
@@ -122,9 +123,29 @@ function createGuard(options: GuardOptions): Guard {
   return (name, args, run) => (options.reads?.includes(name) ? runUnjudged(run) : guardedCall(run, args, options))
 }
 
+/** All of them: an option that is mistyped would be left out. */
+const OPTIONS: readonly string[] = Object.keys({
+  operation: true,
+  context: true,
+  reads: true,
+  readFile: true,
+  root: true,
+  typeOf: true,
+  preflight: true,
+  verify: true,
+  report: true,
+  sha256: true,
+  now: true,
+} satisfies Record<keyof GuardOptions, true>)
+
 /** What is wrong with the options, for programs in JavaScript. A text as `reads` would contain the names of other tools. */
 function guardOptionsMistake(options: unknown): string | null {
   if (!isRecord(options)) return 'A guard needs options: operation, preflight, verify, sha256 and now.'
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name))
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, OPTIONS)
+    return `A guard has no option ${unknown}${meant === null ? `; it has ${OPTIONS.join(', ')}` : `: did you mean ${meant}?`}`
+  }
   const { operation, reads = [] } = options
   if (typeof operation !== 'string' || operation.trim() === '')
     return 'A guard needs an operation: merge, deploy, publish or register.'

@@ -85,7 +85,7 @@ function copyOf(value: unknown, depth = 0): { readonly value: unknown } | null {
  * `request`.
  */
 export function guardedClient(client: object, guard: Guard): unknown {
-  if (!isCallable(Reflect.get(client, 'callTool')))
+  if (typeof client !== 'object' || client === null || !isCallable(Reflect.get(client, 'callTool')))
     throw new TypeError('The MCP client has no callTool, so there is nothing to guard.')
   const guarded = (member: string | symbol, run: Callable): Callable | null => {
     if (member !== 'callTool' && member !== 'request') return null

@@ -94,7 +94,7 @@ export const redirectGroup: CommandGroup = {
 function redirectOf(args: Arguments): Redirect {
   const list = (name: string, read: (text: string) => ReadTerms, otherwise = ''): readonly string[] => {
     const terms = read(args.value(name) ?? otherwise)
-    if (!terms.ok) throw new UsageError(`--${name}: ${terms.problem} is not understood`)
+    if (!terms.ok) throw new UsageError(`--${name}: ${terms.problem}`)
     return terms.values
   }
   return {

@@ -6,7 +6,7 @@ import { recordIn } from '../json/unchecked-json.ts'
 import type { KubernetesObject } from '../protocols/kubernetes/change.ts'
 import { ENVELOPE_ANNOTATION, RECEIPT_ANNOTATION } from '../protocols/kubernetes/receipt-annotations.ts'
 import { TRAFFIC_MODES, type InjectorSettings, type TrafficMode } from './settings.ts'
-import { separatedItems, readCidrs, readPorts, type ReadTerms } from './traffic-terms.ts'
+import { readCidrs, readEach, readPorts, separatedItems, type ReadTerms } from './traffic-terms.ts'
 import { nearest } from '../../engine/base.ts'
 
 export interface Injection {
@@ -52,10 +52,19 @@ type AnnotationName = (typeof NAMES)[number]
 /** Annotations of ours that are not for the injector. */
 const OTHERS: ReadonlySet<string> = new Set([STATUS_ANNOTATION, RECEIPT_ANNOTATION, ENVELOPE_ANNOTATION])
 
-const CONFIG_MAP = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/
-const QUANTITY = /^\d+(?:\.\d+)?(?:m|Ki|Mi|Gi)?$/
-const BASE_URL = /^([A-Za-z_][A-Za-z0-9_]*)=(\/[\w./~-]*)$/
-const HOST_LIST_ITEM = /^[\w.*:/-]+$/
+interface TextForm {
+  readonly pattern: RegExp
+  /** In words: what the text is, and how it is written. */
+  readonly form: string
+}
+
+const CONFIG_MAP: TextForm = { pattern: /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/, form: 'the name of a ConfigMap' }
+const QUANTITY: TextForm = { pattern: /^\d+(?:\.\d+)?(?:m|Ki|Mi|Gi)?$/, form: 'a quantity: write 100m or 128Mi' }
+const BASE_URL: TextForm = {
+  pattern: /^([A-Za-z_][A-Za-z0-9_]*)=(\/[\w./~-]*)$/,
+  form: 'a variable and a path: write OPENAI_BASE_URL=/openai',
+}
+const HOST_LIST_ITEM: TextForm = { pattern: /^[\w.*:/-]+$/, form: 'a host: write db.internal or .internal' }
 
 export function readInjection(pod: KubernetesObject, settings: InjectorSettings): ReadInjection {
   const annotations = annotationsOf(pod)
@@ -69,12 +78,12 @@ export function readInjection(pod: KubernetesObject, settings: InjectorSettings)
   const terms = (name: AnnotationName, read: (text: string) => ReadTerms, otherwise = ''): readonly string[] => {
     const found = read(textOf(name) ?? otherwise)
     if (found.ok) return found.values
-    problems.push(`${PREFIX}${name}: ${found.problem} is not understood`)
+    problems.push(`${PREFIX}${name}: ${found.problem}`)
     return []
   }
-  const matching = (name: AnnotationName, pattern: RegExp, otherwise: string): string => {
+  const matching = (name: AnnotationName, { pattern, form }: TextForm, otherwise: string): string => {
     const text = textOf(name) ?? otherwise
-    if (!pattern.test(text)) problems.push(`${PREFIX}${name}: ${JSON.stringify(text)} is not understood`)
+    if (!pattern.test(text)) problems.push(`${PREFIX}${name}: ${JSON.stringify(text)} is not ${form}`)
     return text
   }
   const mode = modeOf(textOf('mode'), settings)
@@ -133,10 +142,6 @@ function containerFilter(included: string | undefined, excluded: string | undefi
   return (name) => (only === null || only.has(name)) && !not.has(name)
 }
 
-function eachMatching(pattern: RegExp): (text: string) => ReadTerms {
-  return (text) => {
-    const values = separatedItems(text)
-    const odd = values.find((value) => !pattern.test(value))
-    return odd === undefined ? { ok: true, values } : { ok: false, problem: JSON.stringify(odd) }
-  }
+function eachMatching({ pattern, form }: TextForm): (text: string) => ReadTerms {
+  return (text) => readEach(text, form, (item) => (pattern.test(item) ? item : null))
 }

@@ -10,7 +10,7 @@ const MOST_PORT = 65_535
 
 /** `80, 8000-8010` → `80`, `8000:8010`. */
 export function readPorts(text: string): ReadTerms {
-  return readEach(text, (item) => {
+  return readEach(text, 'a port or a range: write 80 or 8000-8010', (item) => {
     const [, first = '', last = first] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(item) ?? []
     const isGood = first !== '' && isPort(first) && isPort(last) && Number(first) <= Number(last)
     if (!isGood) return null
@@ -24,7 +24,7 @@ function isPort(text: string): boolean {
 
 /** `10.0.0.0/8, fd00::/8`; a single address is a range too. */
 export function readCidrs(text: string): ReadTerms {
-  return readEach(text, (item) => {
+  return readEach(text, 'an address or a network: write 10.0.0.7, 10.0.0.0/8 or fd00::/8', (item) => {
     const [address = '', prefix, ...more] = item.split('/')
     const version = isIP(address)
     const most = version === 4 ? 32 : 128
@@ -40,11 +40,12 @@ export function separatedItems(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((item) => item !== '')
 }
 
-function readEach(text: string, read: (item: string) => string | null): ReadTerms {
+/** @param form what an item is, and how it is written: the end of the sentence about one that is not */
+export function readEach(text: string, form: string, read: (item: string) => string | null): ReadTerms {
   const values: string[] = []
   for (const item of separatedItems(text)) {
     const value = read(item)
-    if (value === null) return { ok: false, problem: JSON.stringify(item) }
+    if (value === null) return { ok: false, problem: `${JSON.stringify(item)} is not ${form}` }
     values.push(value)
   }
   return { ok: true, values }

@@ -103,6 +103,12 @@ const BAD: readonly (readonly [path: string, body: object, pointer: string, says
   ['/api/v1/decisions/lookup', {}, '', 'must have exactly one of decision_id, fingerprint'],
   [
     '/api/v1/decisions/lookup',
+    { decision_id: 'a', fingerprint: `sha256:${'0'.repeat(64)}` },
+    '',
+    'must have exactly one of decision_id, fingerprint',
+  ],
+  [
+    '/api/v1/decisions/lookup',
     { fingerprint: 'x' },
     '/fingerprint',
     'must be a digest: sha256: and 64 lowercase hex digits',
