@@ -5,6 +5,7 @@ import type { ConfigSource } from '../config/load.ts'
 import { configFile, dataDirectoryIn, loadConfig } from '../config/load.ts'
 import { ConfigError } from '../errors/mistake.ts'
 import type { Config } from '../config/schema.ts'
+import { keyFile } from '../keys/key-file.ts'
 import { readServing } from '../listen/local-access.ts'
 import { variable, type Environment } from '../settings/environment.ts'
 import { deskHome } from '../stdio/home.ts'
@@ -49,9 +50,9 @@ export function nameOfSource(source: ConfigSource): string {
 export function placeSource(args: Arguments, io: CommandIo): ConfigFileSource {
   const { environment } = io
   const named = ['PREFLIGHT_CONFIG', 'PREFLIGHT_DATA_DIR'].some((name) => variable(environment, name) !== null)
-  const { config } = deskHome(environment)
+  const { config, folder } = deskHome(environment)
   const isNamed = named || args.value('config') !== undefined || args.value('data-dir') !== undefined
-  if (!isNamed && !existsSync(HERE) && existsSync(config)) return { file: config, environment }
+  if (!isNamed && !wasStartedHere(folder) && existsSync(config)) return { file: config, environment }
   const source = configSource(args, io)
   return source.file === null ? (servingSource(source.environment) ?? source) : source
 }
@@ -66,6 +67,11 @@ function servingSource(environment: Environment): ConfigFileSource | null {
 
 /** Where a gateway without a configuration keeps its state. */
 const HERE = '.preflight'
+
+/** In the home directory this is also the folder of `preflight mcp`, whose own gateway keeps its state in a folder below. */
+function wasStartedHere(desk: string): boolean {
+  return resolve(HERE) === desk ? existsSync(keyFile(HERE)) : existsSync(HERE)
+}
 
 /** Throws a ConfigError with every mistake. */
 export function configOf(args: Arguments, io: CommandIo): Config {

@@ -134,7 +134,7 @@ function replayText(name: string, rows: readonly ReplayedDecision[], counts: Rep
           ),
           '',
         ]),
-    `${name} on ${counts.decisions} logged decisions: ${counts.same} unchanged, ${counts.stricter} stricter, ${counts.laxer} laxer, ${counts.unknown} could not be replayed.`,
+    `${name} on ${counts.decisions} logged decision${counts.decisions === 1 ? '' : 's'}: ${counts.same} unchanged, ${counts.stricter} stricter, ${counts.laxer} laxer, ${counts.unknown} could not be replayed.`,
   ].join('\n')
 }
 

@@ -1,10 +1,19 @@
 /** Settings that the user changes while the daemon runs: no call is judged by those of before, of this session or of the next one. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { initialize, LINE_SERVER, startDesk, startLineClient, type Desk, type LineClient } from '../../fakes/desk.ts'
+import {
+  initialize,
+  LINE_SERVER,
+  PREFLIGHT,
+  startDesk,
+  startLineClient,
+  type Desk,
+  type LineClient,
+} from '../../fakes/desk.ts'
 import { run } from '../../fakes/command-io.ts'
 import { until } from '../../fakes/until.ts'
 
@@ -120,3 +129,26 @@ for (const [what, file, text, says] of UNUSABLE)
     assert.equal(code, 1)
     assert.match(stdout, says)
   })
+
+test('commands look at the daemon, also in the home directory, unless a gateway was started there', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'preflight-place-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const table: readonly (readonly [cwd: string, home: string, files: readonly string[], looksAt: string])[] = [
+    ['home', 'home/.preflight', [], 'home/.preflight/data'],
+    ['elsewhere', 'home/.preflight', [], 'home/.preflight/data'],
+    ['both', 'both/.preflight', ['both/.preflight/receipt-keys.json'], 'both/.preflight'],
+    ['gateway', 'home/.preflight', ['gateway/.preflight/receipt-keys.json'], 'gateway/.preflight'],
+  ]
+  for (const [cwd, home, files, looksAt] of table) {
+    for (const path of [cwd, home, ...files.map((file) => join(file, '..'))])
+      mkdirSync(join(folder, path), { recursive: true })
+    writeFileSync(join(folder, home, 'gateway.json'), JSON.stringify({ data_dir: join(folder, home, 'data') }))
+    for (const file of files) writeFileSync(join(folder, file), '{"keys":[]}')
+    const { stderr } = spawnSync(process.execPath, [PREFLIGHT, 'baselines', 'list'], {
+      cwd: join(folder, cwd),
+      env: { PATH: process.env['PATH'], PREFLIGHT_HOME: join(folder, home) },
+      encoding: 'utf8',
+    })
+    assert.ok(stderr.includes(`there are no records at ${join(folder, looksAt, 'ledger.db')};`), `${cwd}: ${stderr}`)
+  }
+})
