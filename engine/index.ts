@@ -43,17 +43,8 @@ export type { IntendedContext, ReceiptReason, ReceiptVerification } from './rece
 export type { KeySet, VerificationKey } from './receipts/signer.ts'
 
 export { guardMcpClient, guardTools } from './guard/guard.ts'
-export type {
-  GuardedClient,
-  GuardedTool,
-  GuardedTools,
-  GuardOptions,
-  GuardOutcome,
-  GuardPlace,
-  GuardService,
-  GuardVerdict,
-  ToolTable,
-} from './guard/guard.ts'
+export type { GuardedClient, GuardedTool, GuardedTools, GuardOutcome, GuardVerdict, ToolTable } from './guard/guard.ts'
+export type { GuardOptions, GuardPlace, GuardService } from './guard/options.ts'
 
 export { canonicalJson, digestText } from './common/hash.ts'
 export type { Digest, Json, Sha256 } from './common/hash.ts'

@@ -83,17 +83,8 @@ export { applyFileChange, namedFiles, readFileChanges } from './guard/edits.ts'
 export { FILE_ARGUMENTS } from './guard/named-files.ts'
 export { furtherPaths } from './guard/further-paths.ts'
 export type { FileChange, FileChanges } from './guard/edits.ts'
-export type {
-  GuardedClient,
-  GuardedTool,
-  GuardedTools,
-  GuardOptions,
-  GuardOutcome,
-  GuardPlace,
-  GuardService,
-  GuardVerdict,
-  ToolTable,
-} from './guard/guard.ts'
+export type { GuardedClient, GuardedTool, GuardedTools, GuardOutcome, GuardVerdict, ToolTable } from './guard/guard.ts'
+export type { GuardOptions, GuardPlace, GuardService } from './guard/options.ts'
 export { canonicalJson, digestJson, digestText } from './common/hash.ts'
 export type { Digest, Json, Sha256 } from './common/hash.ts'
 export { detectPatterns } from './patterns/detect.ts'
