@@ -56,6 +56,20 @@ export function namespaces(t: TestContext, names: readonly string[]): readonly N
   return made.map(namespaceNamed)
 }
 
+/** What a user meets who connects or sends: `passed` also for a packet that nobody answers. */
+export async function attempt(
+  from: Namespace,
+  uid: number,
+  protocol: 'tcp' | 'udp',
+  host: string,
+  port: number,
+): Promise<string> {
+  const { code } = await from.run(['timeout', '3', 'bash', '-c', `echo around > /dev/${protocol}/${host}/${port}`], {
+    uid,
+  })
+  return code === 0 || code === 124 ? 'passed' : 'rejected'
+}
+
 /** Joins two namespaces by a link; each end gets its addresses. Names of both ends. */
 export function link(
   a: Namespace,

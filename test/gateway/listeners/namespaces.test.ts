@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { testAuthority, type TestAuthority } from '../../fakes/certificates.ts'
 import {
+  attempt,
   link,
   namespaces,
   resolve,
@@ -89,20 +90,6 @@ const macOf = async (namespace: Namespace, device: string): Promise<string> =>
 /** A packet on a socket of the link layer, which no packet filter of the namespace sees; root with NET_RAW may open one. */
 function sendRaw(from: Namespace, device: string, mac: string, source: string, target: string): Promise<Inside> {
   return from.run(['/usr/bin/python3', RAW_PACKET, device, mac, source, target, '443', 'raw'])
-}
-
-/** What a user meets who connects or sends: `passed` also for a packet that nobody answers. */
-async function attempt(
-  from: Namespace,
-  uid: number,
-  protocol: 'tcp' | 'udp',
-  host: string,
-  port: number,
-): Promise<string> {
-  const { code } = await from.run(['timeout', '3', 'bash', '-c', `echo around > /dev/${protocol}/${host}/${port}`], {
-    uid,
-  })
-  return code === 0 || code === 124 ? 'passed' : 'rejected'
 }
 
 test('sidecar: the pod’s connections are judged, other ways are closed, and the gateway’s own user goes around', async (t) => {
