@@ -5,7 +5,7 @@ import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { deployedState, nonEmptyText, unreadableArgocdCall, writeTo, type ArgocdCall } from './call.ts'
-import { queryOf } from '../../routing/query-names.ts'
+import { canonicalName, queryOf } from '../../routing/query-names.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
 import { isRead } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
@@ -102,7 +102,7 @@ function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNa
     const [[spelling, namespace] = ['appNamespace', '']] = namespaces
     if (spelling !== 'appNamespace')
       return unreadableArgocdCall(
-        `Argo CD ignores the parameter ${JSON.stringify(spelling)}; write it as appNamespace.`,
+        `Argo CD reads the parameter ${JSON.stringify(spelling)} in another way; write it as appNamespace.`,
       )
     return writeTo({ name, namespace: nonEmptyText(namespace) }, ownNamespace, verb)
   }
@@ -146,9 +146,9 @@ function caseFault(object: Readonly<Record<string, unknown>>): string | null {
   return other === null ? null : `The member ${JSON.stringify(other)} is written in another case than Argo CD’s own.`
 }
 
-/** In letters of any case. */
+/** Written in any way that some server reads as the name: grpc-gateway takes what is in `name[…]` for the value. */
 function queryMembers(target: string, name: string): readonly (readonly [name: string, value: string])[] {
-  return [...new URLSearchParams(queryOf(target))].filter(([one]) => one.toLowerCase() === name.toLowerCase())
+  return [...new URLSearchParams(queryOf(target))].filter(([one]) => canonicalName(one) === canonicalName(name))
 }
 
 function decoded(segment: string): string {

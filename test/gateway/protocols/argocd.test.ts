@@ -172,16 +172,27 @@ for (const [why, method, path, body, message] of [
     /more than once/,
   ],
   ['no application', 'POST', '/api/v1/applications', '{}', /no application/],
-  ...['AppNamespace', 'appnamespace', 'APPNAMESPACE', 'app%4eamespacE'].map(
-    (name) =>
-      [
-        `the namespace as ${name}`,
-        'DELETE',
-        `/api/v1/applications/shop?${name}=other`,
-        undefined,
-        /Argo CD ignores the parameter/,
-      ] as const,
-  ),
+  // grpc-gateway reads appNamespace[other] as the namespace "other", whatever its value is.
+  ...['AppNamespace', 'appnamespace', 'APPNAMESPACE', 'app%4eamespacE', 'appNamespace[other]', 'appNamespace%5Bb%5D']
+    .flatMap((name) => [
+      ['DELETE', `/api/v1/applications/shop?${name}=other`],
+      ['DELETE', `/api/v1/applications/shop/operation?${name}=other`],
+      ['DELETE', `/api/v1/applications/shop/resource?kind=Pod&${name}=`],
+      ['PUT', `/api/v1/applications/shop/spec?${name}`],
+      ['POST', `/api/v1/applications/shop/resource?kind=Pod&${name}=argocd`],
+      ['POST', `/api/v1/applications/shop/resource/actions?${name}=argocd`],
+    ])
+    .map(
+      ([method = '', path = '']) =>
+        [`the namespace in ${method} ${path}`, method, path, undefined, /Argo CD reads the parameter/] as const,
+    ),
+  [
+    'the namespace beside a second one in brackets',
+    'DELETE',
+    '/api/v1/applications/shop?appNamespace=argocd&appNamespace[other]=x',
+    undefined,
+    /more than once/,
+  ],
 ] as const) {
   test(`refused: ${why}`, async (t) => {
     const { upstream, send } = await argocdScene(t)
