@@ -41,22 +41,26 @@ export function readOperations(text: string): OperationTable {
   if (!document.ok) throw new Error(document.problem.message)
   const root: unknown = document.value.root
   const paths = recordIn(recordIn(root)['paths'])
+  // Many paths may refer to the same servers.
+  const known = new Map<unknown, readonly string[]>()
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     itemMethods(item, root).map((method) => {
-      const basePaths = ownBasePaths(item, method, root)
+      const holder = serversHolder(item, method, root)
+      const basePaths = holder === null ? null : (known.get(holder) ?? basePathsOf(holder))
+      if (basePaths !== null) known.set(holder, basePaths)
       return { method, path, ...(basePaths !== null && { basePaths }) }
     }),
   )
   return { basePaths: basePathsOf(root), operations }
 }
 
-/** Of the servers that stand at the operation, else at its path, in place of those of the document. */
-function ownBasePaths(item: unknown, method: string, root: unknown): readonly string[] | null {
+/** Whose servers take the place of those of the document: the operation's, else its path's. Null: neither has any. */
+function serversHolder(item: unknown, method: string, root: unknown): unknown {
   if (!isJsonObject(item)) return null
   const holder = [item[method.toLowerCase()], item].find((one) => isJsonObject(one) && Array.isArray(one['servers']))
-  if (holder !== undefined) return basePathsOf(holder)
+  if (holder !== undefined) return holder
   const target = typeof item['$ref'] === 'string' ? resolveRef(root, item['$ref']) : null
-  return target?.kind === 'resolved' && target.value !== item ? ownBasePaths(target.value, method, root) : null
+  return target?.kind === 'resolved' && target.value !== item ? serversHolder(target.value, method, root) : null
 }
 
 /** Also those behind a `$ref`; every method where it leads nowhere, so that no sibling stands for its path. */
@@ -115,8 +119,8 @@ type TemplatePart =
   | { readonly kind: 'parameter' }
   /** As the last part, in the forms of gateways and frameworks: one segment or more. */
   | { readonly kind: 'rest' }
-  /** `{id}.json`, `{year}-{month}` */
-  | { readonly kind: 'mixed'; readonly pattern: RegExp }
+  /** `{id}.json`, `{year}-{month}`: what stands around its names, folded. */
+  | { readonly kind: 'mixed'; readonly literals: readonly string[] }
 
 interface OperationTemplate {
   readonly method: string
@@ -131,7 +135,8 @@ interface Node {
   readonly literals: Map<string, Node>
   parameter: Node | null
   rest: Node | null
-  readonly mixed: { readonly pattern: RegExp; readonly node: Node }[]
+  /** By the texts around its names. */
+  readonly mixed: Map<string, { readonly literals: readonly string[]; readonly node: Node }>
   /** By upper-case method: those that end here. */
   readonly templates: Map<string, OperationTemplate[]>
 }
@@ -149,6 +154,16 @@ export interface OperationMatcher {
   /** Whether the path may be that of an operation with another method. */
   hasOtherMethods(method: string, path: string): boolean
 }
+
+/** A path that may mean more operations is judged by the contract as a whole. */
+const MOST_MEANT = 64
+const UNDESCRIBED: OperationMatches = { operations: [], isDescribed: false }
+/** Each path is looked for below each of them. */
+const MOST_BASES = 1000
+/** Of operations with servers of their own. */
+const MOST_TEMPLATES = 1_000_000
+/** Of one path, each of which is a call within a call. */
+const MOST_PARTS = 1000
 
 /** The operations of the servers with one base path. */
 interface Base {
@@ -171,7 +186,9 @@ export function createOperationMatcher(table: OperationTable): OperationMatcher 
         const rest = belowBase(base, reading)
         if (rest === null) continue
         const isBaseWritten = base.written.every((text, index) => isWrittenPart(text, reading.written[index]))
-        for (const { template, isWritten } of matchesOf(base.root, method, rest)) {
+        const matches = matchesOf(base.root, method, rest)
+        if (matches === null || operations.size > MOST_MEANT) return UNDESCRIBED
+        for (const { template, isWritten } of matches) {
           const isMeant = isBaseWritten && isWritten && reading.earlier === null
           isDescribed ||= isMeant
           if (isMeant || !operations.has(template.path))
@@ -197,24 +214,34 @@ function hasOthers(bases: readonly Base[], method: string, path: string): boolea
     const rest = belowBase(base, reading)
     if (rest !== null) collectMatches(base.root, 0, { loose: rest.loose, method: null, found })
   }
-  return found.some((template) => template.method !== method)
+  return found.length > MOST_MEANT || found.some((template) => template.method !== method)
 }
 
+/** @throws Error for a contract with more servers than paths can be looked for */
 function basesOf({ basePaths, operations }: OperationTable): readonly Base[] {
-  const bases = new Map<string, Base>()
-  for (const { method, path, basePaths: own = basePaths } of operations)
-    for (const basePath of own) {
-      const base = bases.get(basePath) ?? newBase(basePath)
-      bases.set(basePath, base)
+  const common = newTemplateNode()
+  const own = new Map<string, Base>()
+  let count = 0
+  for (const { method, path, basePaths: ownPaths } of operations) {
+    if (ownPaths === undefined) addTemplate(common, method, path)
+    count += ownPaths?.length ?? 1
+    for (const basePath of ownPaths ?? []) {
+      const base = own.get(basePath) ?? newBase(basePath, newTemplateNode())
+      own.set(basePath, base)
       addTemplate(base.root, method, path)
+      if (own.size > MOST_BASES || count > MOST_TEMPLATES) throw new Error(TOO_MANY_SERVERS)
     }
-  return [...bases.values()]
+  }
+  if (basePaths.length > MOST_BASES) throw new Error(TOO_MANY_SERVERS)
+  return [...basePaths.map((basePath) => newBase(basePath, common)), ...own.values()]
 }
 
-function newBase(path: string): Base {
+const TOO_MANY_SERVERS = 'the contract has more servers than paths can be looked for'
+
+function newBase(path: string, root: Node): Base {
   const loose = readPath(path)?.loose ?? []
   const folded = loose.map(({ text, folded: name }) => (text.includes('{') ? null : name))
-  return { written: writtenNames(path), folded, root: newTemplateNode() }
+  return { written: writtenNames(path), folded, root }
 }
 
 function pathBelow({ written }: Base, path: string): string {
@@ -226,8 +253,16 @@ function pathBelow({ written }: Base, path: string): string {
         .join('/')}`
 }
 
+const NAME = /^\{[^{}]*\}$/
+
 /** `{path+}`, `{path*}`, `{*path}`, `{path:path}`, `{path:.*}` */
-const REST = /^\{(?:\*[^{}]*|[^{}]*[+*]|[^{}:]+:(?:path|[^{}]*[*+][^{}]*))\}$/
+function isRest(segment: string): boolean {
+  if (!NAME.test(segment)) return false
+  const inner = segment.slice(1, -1)
+  const colon = inner.indexOf(':')
+  const form = colon < 1 ? '' : inner.slice(colon + 1)
+  return inner.startsWith('*') || /[+*]$/.test(inner) || form === 'path' || /[+*]/.test(form)
+}
 
 /** Without what some contracts write behind it: routers choose by the path alone (`/users?action=delete`, `/users#batch`, `/users{?page}`). */
 export function templateOf(path: string): string {
@@ -243,7 +278,8 @@ function writtenNames(path: string): readonly string[] {
 function addTemplate(root: Node, method: string, path: string): void {
   const written = writtenNames(templateOf(path))
   const parts = written.map(templatePart).filter((part) => part.kind !== 'literal' || part.text !== '')
-  if (REST.test(written.at(-1) ?? '')) parts.splice(-1, 1, { kind: 'rest' })
+  if (parts.length > MOST_PARTS) throw new Error(`a path of the contract has more than ${MOST_PARTS} segments`)
+  if (isRest(written.at(-1) ?? '')) parts.splice(-1, 1, { kind: 'rest' })
   let node = root
   for (const part of parts) node = childFor(node, part)
   const known = node.templates.get(method) ?? []
@@ -253,26 +289,48 @@ function addTemplate(root: Node, method: string, path: string): void {
 
 function templatePart(segment: string): TemplatePart {
   if (!segment.includes('{')) return { kind: 'literal', text: segment }
-  if (/^\{[^{}]*\}$/.test(segment)) return { kind: 'parameter' }
-  const source = segment
-    .split(/\{[^{}]*\}/)
-    .map((text) => fold(text).replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`))
-    .join('.+')
-  return { kind: 'mixed', pattern: new RegExp(`^${source}$`, 's') }
+  return NAME.test(segment) ? { kind: 'parameter' } : { kind: 'mixed', literals: literalsOf(segment).map(fold) }
+}
+
+/** What stands before, between and behind the names of a segment of a template: one text more than there are names. */
+export function literalsOf(segment: string): readonly string[] {
+  return segment.split(/\{[^{}]*\}/)
+}
+
+/**
+ * The texts that stand for the names between literals, each as long as it can be, the first one first. Null: it has another form.
+ * An expression with several names takes a time that grows with a power of the length of the text.
+ */
+export function valuesBetween(literals: readonly string[], text: string): readonly string[] | null {
+  const [first = '', ...others] = literals
+  const last = others.pop()
+  if (last === undefined) return text === first ? [] : null
+  if (!text.startsWith(first) || !text.endsWith(last)) return null
+  const values: string[] = []
+  let end = text.length - last.length
+  for (const literal of others.toReversed()) {
+    const at = text.lastIndexOf(literal, end - 1 - literal.length)
+    const start = at + literal.length
+    if (at === -1 || start >= end) return null
+    values.unshift(text.slice(start, end))
+    end = at
+  }
+  return first.length < end ? [text.slice(first.length, end), ...values] : null
 }
 
 function newTemplateNode(): Node {
-  return { literals: new Map(), parameter: null, rest: null, mixed: [], templates: new Map() }
+  return { literals: new Map(), parameter: null, rest: null, mixed: new Map(), templates: new Map() }
 }
 
 function childFor(node: Node, part: TemplatePart): Node {
   if (part.kind === 'parameter') return (node.parameter ??= newTemplateNode())
   if (part.kind === 'rest') return (node.rest ??= newTemplateNode())
   if (part.kind === 'mixed') {
-    const known = node.mixed.find(({ pattern }) => pattern.source === part.pattern.source)
+    const key = JSON.stringify(part.literals)
+    const known = node.mixed.get(key)
     if (known !== undefined) return known.node
     const child = newTemplateNode()
-    node.mixed.push({ pattern: part.pattern, node: child })
+    node.mixed.set(key, { literals: part.literals, node: child })
     return child
   }
   const key = fold(trimmed(part.text))
@@ -301,10 +359,14 @@ interface TemplateMatch {
   readonly isWritten: boolean
 }
 
-/** All that match the loosest reading, but for those that every router leaves to a sibling that says the path literally (OpenAPI 3.1, Path Templating). */
-function matchesOf(root: Node, method: string, { loose, written }: PathReading): readonly TemplateMatch[] {
+/**
+ * All that match the loosest reading, but for those that every router leaves to a sibling that says the path literally (OpenAPI 3.1,
+ * Path Templating). Null: they are too many to be compared with each other.
+ */
+function matchesOf(root: Node, method: string, { loose, written }: PathReading): readonly TemplateMatch[] | null {
   const found: OperationTemplate[] = []
   collectMatches(root, 0, { loose, method, found })
+  if (found.length > MOST_MEANT) return null
   const [only, ...others] = found
   const kept =
     only === undefined || others.length === 0
@@ -322,6 +384,7 @@ interface MatchSearch {
 
 function collectMatches(node: Node, index: number, search: MatchSearch): void {
   const { loose, method, found } = search
+  if (found.length > MOST_MEANT) return
   const segment = loose[index]
   if (segment === undefined) {
     const ending = method === null ? [...node.templates.values()].flat() : node.templates.get(method)
@@ -335,8 +398,8 @@ function collectMatches(node: Node, index: number, search: MatchSearch): void {
     const literal = node.literals.get(text)
     if (literal !== undefined) collectMatches(literal, index + 1, search)
   }
-  for (const { pattern, node: child } of node.mixed)
-    if (readings.some((text) => pattern.test(text))) collectMatches(child, index + 1, search)
+  for (const { literals, node: child } of node.mixed.values())
+    if (readings.some((text) => valuesBetween(literals, text) !== null)) collectMatches(child, index + 1, search)
   if (node.parameter !== null) collectMatches(node.parameter, index + 1, search)
   if (node.rest !== null) collectMatches(node.rest, loose.length, search)
 }

@@ -1,5 +1,6 @@
 /** The values that a request gives to the parameters of an operation, read off path, query, header and cookie as their style says. */
 import { lookupTable, percentDecoded } from '../../engine/base.ts'
+import { literalsOf, valuesBetween } from './api-operations.ts'
 import type { CheckedContract, ContractPart } from './contract.ts'
 
 type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'
@@ -136,18 +137,16 @@ function queryValue(
 
 /** The segments of a path that stand for a template's names; null where the path is none of the template. */
 export function pathValues(template: string, path: string): ReadonlyMap<string, string> | null {
-  const names: string[] = []
-  const pattern = template
-    .split(/(\{[^{}]*\})/)
-    .map((piece) => {
-      if (!/^\{[^{}]*\}$/.test(piece)) return piece.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-      names.push(piece.slice(1, -1))
-      return '([^/]+)'
-    })
-    .join('')
-  const match = new RegExp(`^${pattern}$`).exec(path)
-  if (match === null) return null
-  return new Map(names.map((name, index) => [name, percentDecoded(match[index + 1] ?? '')]))
+  const [parts, segments] = [template.split('/'), path.split('/')]
+  if (parts.length !== segments.length) return null
+  const values = new Map<string, string>()
+  for (const [index, part] of parts.entries()) {
+    const texts = valuesBetween(literalsOf(part), segments[index] ?? '')
+    if (texts === null) return null
+    const names = part.match(/\{[^{}]*\}/g) ?? []
+    for (const [position, name] of names.entries()) values.set(name.slice(1, -1), percentDecoded(texts[position] ?? ''))
+  }
+  return values
 }
 
 export function cookiesOf(header: string | undefined): ReadonlyMap<string, string> {

@@ -26,10 +26,12 @@ const PIECES: Readonly<Record<string, readonly [piece: string, end: string]>> = 
   'models with formats': ['model/s/', 'a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q'],
   'prompts with formats': ['model/arn:x:prompt/', 'a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q'],
   'hosted agents': ['runtimes/e/', 'x.y.z'],
+  'texts between names': ['-', 'x'],
 }
 
 const REQUESTS: Readonly<Record<string, readonly [method: string, path: string]>> = {
   http: ['DELETE', ''],
+  validated: ['DELETE', ''],
   mapped: ['GET', ''],
   github: ['DELETE', 'repos/'],
   gitlab: ['DELETE', 'api/v4/projects/'],
@@ -66,9 +68,10 @@ test('no protocol takes more than in proportion for a long path', { timeout: 120
     name: protocol.replace('_', '-'),
     match: { path: `/${protocol}` },
     upstream: upstream.origin,
-    protocol,
+    protocol: protocol === 'validated' ? 'http' : protocol,
     ...(protocol === 'mapped' && { map: MAP }),
     ...(protocol === 'http' && { contract: { current: { file: contractFile(t) } } }),
+    ...(protocol === 'validated' && { contract: { current: { file: contractFile(t) } }, validate: 'enforce' }),
   }))
   const gateway = await startTestGateway(t, { routes })
   const slow: string[] = []
@@ -88,7 +91,9 @@ function contractFile(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'preflight-paths-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const file = join(folder, 'openapi.json')
-  const paths = { '/users/{id}': { delete: { responses: { 200: { description: 'ok' } } } } }
+  const item = { delete: { responses: { 200: { description: 'ok' } } } }
+  // Names beside each other in one segment, of which the last path is none.
+  const paths = { '/users/{id}': item, '/{name}-{version}-{arch}': item, '/{name}-{version}-{arch}-{tag}.tgz': item }
   writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info: { title: 'users', version: '1' }, paths }))
   return file
 }
