@@ -11,6 +11,7 @@ import {
   type PathReading,
 } from '../routing/path-reading.ts'
 import { isJsonObject } from '../json/strict-json.ts'
+import { isRest, templateOf, templatePart, valuesBetween, type TemplatePart } from './path-templates.ts'
 
 /** As the contract writes them; plain data, since it may come out of a worker. */
 export interface OperationTable {
@@ -111,16 +112,6 @@ function variableDefault(variables: unknown, name: string): string | null {
 function trimSlash(path: string): string {
   return path.endsWith('/') ? path.slice(0, -1) : path
 }
-
-/** A part of a template between two slashes. */
-type TemplatePart =
-  | { readonly kind: 'literal'; readonly text: string }
-  /** `{id}` */
-  | { readonly kind: 'parameter' }
-  /** As the last part, in the forms of gateways and frameworks: one segment or more. */
-  | { readonly kind: 'rest' }
-  /** `{id}.json`, `{year}-{month}`: what stands around its names, folded. */
-  | { readonly kind: 'mixed'; readonly literals: readonly string[] }
 
 interface OperationTemplate {
   readonly method: string
@@ -253,22 +244,6 @@ function pathBelow({ written }: Base, path: string): string {
         .join('/')}`
 }
 
-const NAME = /^\{[^{}]*\}$/
-
-/** `{path+}`, `{path*}`, `{*path}`, `{path:path}`, `{path:.*}` */
-function isRest(segment: string): boolean {
-  if (!NAME.test(segment)) return false
-  const inner = segment.slice(1, -1)
-  const colon = inner.indexOf(':')
-  const form = colon < 1 ? '' : inner.slice(colon + 1)
-  return inner.startsWith('*') || /[+*]$/.test(inner) || form === 'path' || /[+*]/.test(form)
-}
-
-/** Without what some contracts write behind it: routers choose by the path alone (`/users?action=delete`, `/users#batch`, `/users{?page}`). */
-export function templateOf(path: string): string {
-  return path.replace(/\{?[?#].*$/s, '')
-}
-
 /** With escapes decoded, as those of requests are. */
 function writtenNames(path: string): readonly string[] {
   const names = path.split('/').slice(1)
@@ -285,37 +260,6 @@ function addTemplate(root: Node, method: string, path: string): void {
   const known = node.templates.get(method) ?? []
   known.push({ method, path, written, parts })
   node.templates.set(method, known)
-}
-
-function templatePart(segment: string): TemplatePart {
-  if (!segment.includes('{')) return { kind: 'literal', text: segment }
-  return NAME.test(segment) ? { kind: 'parameter' } : { kind: 'mixed', literals: literalsOf(segment).map(fold) }
-}
-
-/** What stands before, between and behind the names of a segment of a template: one text more than there are names. */
-export function literalsOf(segment: string): readonly string[] {
-  return segment.split(/\{[^{}]*\}/)
-}
-
-/**
- * The texts that stand for the names between literals, each as long as it can be, the first one first. Null: it has another form.
- * An expression with several names takes a time that grows with a power of the length of the text.
- */
-export function valuesBetween(literals: readonly string[], text: string): readonly string[] | null {
-  const [first = '', ...others] = literals
-  const last = others.pop()
-  if (last === undefined) return text === first ? [] : null
-  if (!text.startsWith(first) || !text.endsWith(last)) return null
-  const values: string[] = []
-  let end = text.length - last.length
-  for (const literal of others.toReversed()) {
-    const at = text.lastIndexOf(literal, end - 1 - literal.length)
-    const start = at + literal.length
-    if (at === -1 || start >= end) return null
-    values.unshift(text.slice(start, end))
-    end = at
-  }
-  return first.length < end ? [text.slice(first.length, end), ...values] : null
 }
 
 function newTemplateNode(): Node {

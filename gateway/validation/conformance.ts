@@ -2,7 +2,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { CHECKED_JSON, readStrictJson } from '../json/strict-json.ts'
 import { isJsonType } from '../network/json-type.ts'
-import { templateOf } from './api-operations.ts'
+import { templateOf } from './path-templates.ts'
 import type { CheckedContract, ContractPart, MessageSide } from './contract.ts'
 import type { AnswerMessage, Conformance, HttpMessage, RequestMessage, Violation } from './message.ts'
 import { cookiesOf, operationParameters, pathValues, parameterValue, type RequestValues } from './parameters.ts'

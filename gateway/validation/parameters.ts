@@ -1,6 +1,6 @@
 /** The values that a request gives to the parameters of an operation, read off path, query, header and cookie as their style says. */
 import { lookupTable, percentDecoded } from '../../engine/base.ts'
-import { literalsOf, valuesBetween } from './api-operations.ts'
+import { literalsOf, valuesBetween } from './path-templates.ts'
 import type { CheckedContract, ContractPart } from './contract.ts'
 
 type ParameterLocation = 'path' | 'query' | 'header' | 'cookie'

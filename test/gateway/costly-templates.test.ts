@@ -1,12 +1,8 @@
 /** Paths of a contract that are costly to match: a request holds the event loop for a short time only, or no contract is read. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  createOperationMatcher,
-  literalsOf,
-  readOperations,
-  valuesBetween,
-} from '../../gateway/validation/api-operations.ts'
+import { createOperationMatcher, readOperations } from '../../gateway/validation/api-operations.ts'
+import { literalsOf, valuesBetween } from '../../gateway/validation/path-templates.ts'
 import { pathValues } from '../../gateway/validation/parameters.ts'
 import { excessiveGrowth } from '../fakes/growth.ts'
 
