@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox'
 import { isJsonObject } from '../json/strict-json.ts'
 import { recordIn, objectsIn } from '../json/unchecked-json.ts'
 import { type BodyMistake, bodyMistake } from './route.ts'
-import { pointerToken, misspelled } from '../../engine/base.ts'
+import { pointerToken, misspelled, spelledNames, type SpelledNames } from '../../engine/base.ts'
 
 interface UnknownMembers {
   /** JSON Pointers of tolerated members. */
@@ -27,14 +27,21 @@ type SchemaShape = Readonly<Record<string, unknown>>
 export function unknownMembers(schema: TSchema, value: unknown, isTolerant: boolean): UnknownMembers {
   const ignored: string[] = []
   const mistakes: BodyMistake[] = []
-  const takeUnknown = (name: string, pointer: string, known: readonly string[], isClosed: boolean): void => {
+  const takeUnknown = (name: string, pointer: string, known: SpelledNames, isClosed: boolean): void => {
+    if (mistakes.length >= LISTED) {
+      // It is not listed, so only a mistake for certain counts.
+      if (isClosed) mistakes.push(bodyMistake(pointer, 'is not known'))
+      return
+    }
     const meant = misspelled(name, known)
     if (meant === null && !isClosed) {
       if (ignored.length < LISTED) ignored.push(pointer)
       return
     }
     const message =
-      meant === null ? `is not known; known here: ${known.join(', ')}` : `is not known; did you mean "${meant}"?`
+      meant === null
+        ? `is not known; known here: ${known.map((one) => one.name).join(', ')}`
+        : `is not known; did you mean "${meant}"?`
     mistakes.push(bodyMistake(pointer, message))
   }
   const walk = (shapes: readonly SchemaShape[], part: unknown, at: string): void => {
@@ -56,11 +63,12 @@ export function unknownMembers(schema: TSchema, value: unknown, isTolerant: bool
     // A schema that defines its further members is open.
     const isOpen = objects.some(({ additionalProperties: more }) => more === true || isJsonObject(more))
     const isClosed = !isTolerant || objects.every(({ additionalProperties: more }) => more === false)
+    const known = spelledNames(members.keys())
     for (const [name, inner] of Object.entries(part)) {
       const pointer = `${at}/${pointerToken(name.slice(0, LONGEST_NAME))}`
-      const known = members.get(name)
-      if (known !== undefined) walk(known, inner, pointer)
-      else if (!isOpen) takeUnknown(name, pointer, [...members.keys()], isClosed)
+      const inside = members.get(name)
+      if (inside !== undefined) walk(inside, inner, pointer)
+      else if (!isOpen) takeUnknown(name, pointer, known, isClosed)
     }
   }
   walk(isJsonObject(schema) ? variantsOf(schema) : [], value, '')

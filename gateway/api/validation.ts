@@ -11,7 +11,7 @@ import { type ApiRoute, type BodyMistake, bodyMistake } from './route.ts'
 import type { ApiSettings } from './settings.ts'
 import { NOT_BLANK } from './schemas/shapes.ts'
 import { unknownMembers } from './unknown-members.ts'
-import { lookupTable, appendPointer, misspelled } from '../../engine/base.ts'
+import { lookupTable, appendPointer, misspelled, spelledNames } from '../../engine/base.ts'
 
 /** More than these are counted, not listed: a hostile body must not make a large answer. */
 const LISTED_MISTAKES = 50
@@ -109,7 +109,7 @@ const LONGEST_NAME = 200
 
 function unknownParameter(name: string, known: readonly string[]): string {
   if (known.length === 0) return 'is not known; this path takes no query parameters'
-  const meant = misspelled(name, known)
+  const meant = misspelled(name, spelledNames(known))
   return `is not known; ${meant === null ? `known here: ${known.join(', ')}` : `did you mean "${meant}"?`}`
 }
 
