@@ -78,6 +78,16 @@ const ROWS: readonly (readonly [
   registered?: Registered,
 ])[] = [
   ['nothing else', publication(), '200'],
+  [
+    'a provenance behind its tarball',
+    publication({
+      _attachments: {
+        'pets-1.1.0.tgz': { data: TARBALL.toString('base64') },
+        'pets-1.1.0.sigstore': { data: '{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}' },
+      },
+    }),
+    '200',
+  ],
   ['members without effect', publication({ access: null, readme: 'x', description: 'x' }, { scripts: {} }), '200'],
   ['the owners that the package has', publication({ maintainers: OWNERS }), '200'],
   ['another owner', publication({ maintainers: [...OWNERS, { name: 'eve' }] }), 'access npm:pets'],

@@ -139,11 +139,11 @@ function requireChecksum({ integrity, shasum }: JsonObject, tarball: Buffer): vo
     throw unread('the checksum that it states is not that of its tarball')
 }
 
-/** One tarball, and beside it at most the statement of where it was built. */
+/** One tarball, and behind it at most the statement of where it was built: some registries take the first attachment. */
 function tarballOf(attachments: JsonObject): readonly [file: string, bytes: Buffer] {
-  const tarballs = Object.keys(attachments).filter((file) => !file.endsWith('.sigstore'))
-  const [file, ...further] = tarballs
-  if (file === undefined || further.length > 0) throw unread('a publication carries exactly one tarball')
+  const [file, ...further] = Object.keys(attachments)
+  if (file === undefined || file.endsWith(PROVENANCE) || further.some((other) => !other.endsWith(PROVENANCE)))
+    throw unread('a publication carries exactly one tarball, as its first attachment')
   const attachment = objectOrEmpty(attachments[file], `_attachments.${file}`)
   requireLetters(attachment, ATTACHMENT)
   const { data } = attachment
@@ -152,6 +152,8 @@ function tarballOf(attachments: JsonObject): readonly [file: string, bytes: Buff
     throw unread(`the data of ${file} is not base64`)
   return [file, Buffer.from(data, 'base64')]
 }
+
+const PROVENANCE = '.sigstore'
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 

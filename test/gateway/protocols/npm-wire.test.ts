@@ -121,6 +121,15 @@ const TWICE = tarball([
 
 for (const [what, path, body] of [
   ['two tarballs', '/pets', document('1.1.0', GOOD, { _attachments: { a: { data: GOOD }, b: { data: GOOD } } })],
+  // Registries that take the first attachment would store what nobody judged.
+  [
+    'a provenance before its tarball',
+    '/pets',
+    document('1.1.0', GOOD, {
+      _attachments: { 'pets-1.1.0.sigstore': { data: GOOD }, 'pets-1.1.0.tgz': { data: GOOD } },
+    }),
+  ],
+  ['a provenance alone', '/pets', document('1.1.0', GOOD, { _attachments: { 'pets-1.1.0.sigstore': { data: GOOD } } })],
   ['two versions', '/pets', document('1.1.0', GOOD, { versions: { '1.1.0': {}, '1.2.0': {} } })],
   ['a tarball that is not base64', '/pets', document('1.1.0', `${GOOD.slice(0, -4)}\n===`)],
   ['another name than the path', '/toys', document('1.1.0', GOOD)],
