@@ -4,9 +4,11 @@
  */
 import type { Call } from '../../calls/call.ts'
 import { overridesMethod } from '../common/method-override.ts'
+import { meantField } from '../../routing/field-name.ts'
 import { basePath, pathOf } from '../common/request-line.ts'
 import { literalReadings } from '../../routing/path-reading.ts'
 import { queryOf } from '../../routing/query-names.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJsonText, type JsonObject } from '../../json/strict-json.ts'
 import {
@@ -46,6 +48,34 @@ const OF_STREAMS: ReadonlySet<string> = new Set(['token', 'operationId'])
 const MAX_BATCH = 50
 
 export async function readParameters(call: Call, deps: BodyDeps): Promise<GraphqlReading> {
+  const reading = await readRequests(call, deps)
+  if (reading.kind !== 'asked') return reading
+  const further = idsInFields(call).flatMap((id) =>
+    reading.requests
+      .filter((request) => !isNamedBy(request, id))
+      .map((request) => ({ ...request, query: null, hash: null, document: id })),
+  )
+  return { ...reading, requests: [...reading.requests, ...further] }
+}
+
+const STREAM_FIELD = 'x-graphql-event-stream-token'
+
+/** Clients of Apollo name the document in it, and some servers run the stored one of that name (graphql-ruby). */
+const ID_FIELD = 'x-apollo-operation-id'
+
+function idsInFields({ headers }: Call): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    meantField(name) === ID_FIELD ? [value ?? []].flat().filter((id) => id !== '') : [],
+  )
+}
+
+/** True where the id is that of the stated document: clients send its hash. */
+function isNamedBy({ query, hash, document }: GraphqlParameters, id: string): boolean {
+  return id === hash || id === document || (query !== null && sha256Hex(query) === id.toLowerCase())
+}
+
+async function readRequests(call: Call, deps: BodyDeps): Promise<GraphqlReading> {
+  const isStreamed = call.headers[STREAM_FIELD] !== undefined
   const inAddress = addressMembers(call)
   if (!inAddress.ok) return unreadableBody(inAddress.why)
   const { body } = call
@@ -57,10 +87,10 @@ export async function readParameters(call: Call, deps: BodyDeps): Promise<Graphq
   const read = await readGraphqlBody(call, body, deps)
   if (read.kind !== 'members') return read
   const { value } = read
-  if (!Array.isArray(value)) return asked([value], false)
+  if (!Array.isArray(value)) return asked([value], { isBatch: false, isStreamed })
   if (value.length === 0 || value.length > MAX_BATCH)
     return unreadableBody(`it holds ${value.length} operations; 1 to ${MAX_BATCH} are allowed`)
-  return asked(value, true)
+  return asked(value, { isBatch: true, isStreamed })
 }
 
 function addressMembers({ upstreamPath }: Call): ReadMembers {
@@ -77,7 +107,8 @@ function ofAddress(call: Call, members: JsonObject): GraphqlReading {
   const { upstreamPath, route } = call
   // To other servers, and in other methods, `operationId` is a stored document.
   const isEnd = call.method === 'DELETE' && !overridesMethod(call)
-  if (executedNames(members).some((name) => !(isEnd && OF_STREAMS.has(name)))) return asked([members], false)
+  if (executedNames(members).some((name) => !(isEnd && OF_STREAMS.has(name))))
+    return asked([members], { isBatch: false, isStreamed: false })
   const isOwn = pathBehind({ upstreamPath, route }) === ''
   const strange = Object.keys(members).find((name) => !OF_STREAMS.has(name))
   if (isOwn && strange === undefined) return { kind: 'none' }
@@ -112,10 +143,16 @@ export function isEndpoint(call: Pick<Call, 'upstreamPath' | 'route'>): boolean 
   return behind === '' || literalReadings(behind.split('/').at(-1) ?? '').some((name) => ENDPOINTS.has(name))
 }
 
-function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
+interface RequestForm {
+  readonly isBatch: boolean
+  /** The results go to a stream that is open, in which `extensions.operationId` names them (GraphQL over SSE). */
+  readonly isStreamed: boolean
+}
+
+function asked(values: readonly unknown[], { isBatch, isStreamed }: RequestForm): GraphqlReading {
   const requests: GraphqlParameters[] = []
   for (const value of values) {
-    const read = isJsonObject(value) ? graphqlParameters(value) : 'it holds something else than objects'
+    const read = isJsonObject(value) ? graphqlParameters(value, isStreamed) : 'it holds something else than objects'
     if (typeof read === 'string') return unreadableBody(read)
     requests.push(read)
   }
@@ -123,7 +160,7 @@ function asked(values: readonly unknown[], isBatch: boolean): GraphqlReading {
 }
 
 /** The problem as text, where it has no single reading. */
-function graphqlParameters(members: JsonObject): GraphqlParameters | string {
+function graphqlParameters(members: JsonObject, isStreamed: boolean): GraphqlParameters | string {
   const other = otherSpelling(members, NAMES)
   if (other !== null) return otherReading(other)
   if (Object.hasOwn(members, OPERATION_LIST)) return 'it asks for several operations of one document'
@@ -131,12 +168,16 @@ function graphqlParameters(members: JsonObject): GraphqlParameters | string {
   const operationName = textParameter(members, 'operationName')
   const variables = objectMember(members, 'variables')
   const extensions = objectMember(members, 'extensions')
-  const ids = DOCUMENT_NAMES.map((name) => textParameter(members, name)).filter((id) => id !== null)
+  if (variables === undefined || extensions === undefined) return 'a parameter that is an object holds something else'
+  const { operationId: _inStream, ...ofDocument } = extensions
+  const ids = [members, isStreamed ? ofDocument : extensions]
+    .flatMap((holder) => DOCUMENT_NAMES.map((name) => textParameter(holder, name)))
+    .filter((id) => id !== null)
   if (query === undefined || operationName === undefined || ids.includes(undefined))
     return 'a parameter that is a text holds something else'
-  if (variables === undefined || extensions === undefined) return 'a parameter that is an object holds something else'
   const hash = hashIn(extensions)
-  if (hash === undefined) return 'its persistedQuery is not of version 1 with a SHA-256 in hexadecimal'
+  if (hash === undefined)
+    return 'its extensions name a document in another way than a persistedQuery of version 1 with a SHA-256 in hexadecimal'
   const [document = null, ...others] = ids.filter((id) => id !== undefined)
   if (others.length > 0 || (document !== null && (query !== null || hash !== null)))
     return 'it names the document in more than one way'
@@ -162,7 +203,8 @@ function objectMember(members: JsonObject, name: string): JsonObject | undefined
   return isJsonObject(read.value) ? read.value : undefined
 }
 
-const EXTENSIONS = countingNames(['persistedQuery'])
+/** Links of Apollo put the id of a stored document there, too (graphql-ruby). */
+const EXTENSIONS = countingNames(['persistedQuery', ...DOCUMENT_NAMES])
 /** By another hash a server takes the document that it keeps for that one (Hot Chocolate: `md5Hash`). */
 const PERSISTED: ReadonlySet<string> = new Set(['version', 'sha256Hash'])
 

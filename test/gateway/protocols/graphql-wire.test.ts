@@ -246,6 +246,16 @@ const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit
   ['no document', '', json({ variables: {} }), 400],
   ['a document stated and named', '', json({ query: '{ a }', documentId: 'x' }), 400],
   ['a document stated, and named as an operation', '', json({ query: '{ a }', operationId: 'app/x' }), 400],
+  ...['operationId', 'documentId', 'doc_id', 'DocumentId'].map(
+    (name) =>
+      [
+        `a document stated, and named in its extensions as ${name}`,
+        '',
+        json({ query: '{ a }', extensions: { [name]: 'app/x' } }),
+        400,
+      ] as const,
+  ),
+  ['a document named in its extensions by a number', '', json({ extensions: { operationId: 7 } }), 400],
   ['a document named in the address of a body', '?operationId=app%2Fx', json({ query: '{ a }' }), 400],
   ['a hash of another document', '', json({ query: '{ b }', ...persisted(HASH) }), 400],
   ['a hash of another form', '', json({ query: '{ a }', ...persisted('x') }), 400],

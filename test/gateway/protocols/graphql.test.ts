@@ -273,6 +273,33 @@ suite('documents that clients name by id', () => {
     assert.match(textAt(unknown.body, 'message'), /"other" is not known to the gateway/)
   })
 
+  const FIELDS = ['X-APOLLO-OPERATION-ID', 'x_apollo_operation_id']
+  for (const field of FIELDS)
+    test(`are judged beside the stated one where ${field} names another`, async (t) => {
+      const documents = join(mkdtempSync(join(tmpdir(), 'preflight-documents-')), 'manifest.json')
+      writeFileSync(documents, JSON.stringify(manifest))
+      const { gateway } = await scene(t, WITHOUT_NAME, { graphql: { documents } })
+      const statusOf = async (body: object, id: string): Promise<number> => {
+        const headers = { 'content-type': 'application/json', [field]: id }
+        const init = { method: 'POST', headers, body: JSON.stringify(body) }
+        return (await fetch(`${gateway.addresses.proxy}/graphql`, init)).status
+      }
+      assert.equal(await statusOf({ query: ROLE }, sha256Hex(ROLE)), 200)
+      assert.equal(await statusOf({ query: ROLE }, 'greet'), 200)
+      assert.equal(await statusOf({ query: ROLE }, 'name'), 403)
+      assert.equal(await statusOf({ query: ROLE }, 'unknown'), 503)
+      assert.equal(await statusOf({ documentId: 'greet' }, 'greet'), 200)
+      assert.equal(await statusOf({ documentId: 'greet' }, 'name'), 403)
+    })
+
+  test('are found by an id in the extensions', async (t) => {
+    const documents = join(mkdtempSync(join(tmpdir(), 'preflight-documents-')), 'manifest.json')
+    writeFileSync(documents, JSON.stringify(manifest))
+    const { ask } = await scene(t, WITHOUT_NAME, { graphql: { documents } })
+    assert.equal((await ask({ extensions: { operationId: 'greet' } })).status, 200)
+    assert.equal((await ask({ extensions: { operationId: 'name' } })).status, 403)
+  })
+
   test('or by one of Apollo, whose ids are hashes', async (t) => {
     const documents = join(mkdtempSync(join(tmpdir(), 'preflight-documents-')), 'manifest.json')
     const operations = [{ id: sha256Hex(NAME), body: NAME, name: 'Name', type: 'query' }]
