@@ -161,3 +161,42 @@ for (const platform of ['gitlab', 'bitbucket'] as const)
       count = scene.server.requests.length
     }
   })
+
+/** Texts that hold a command once carriage returns are removed, as GitLab does before it looks for commands. */
+const SPLIT = [
+  '/\rmerge',
+  '/mer\rge',
+  '\r/\r\rship',
+  'Done.\n/\rapprove',
+  'Done.\r\n\r/\rrebase',
+  'Done.\\n/\rmerge',
+  'Done.\\n/\\rmerge',
+  '@depend\rabot merge',
+  '@dependabot mer\rge',
+  'atlan\rtis apply',
+] as const
+
+test('a command with carriage returns in it is refused', async (t) => {
+  const scene = await scmScene(t, 'gitlab')
+  for (const text of SPLIT) {
+    const [verb, place, body] = ['POST', `${PROJECT}/issues/7/notes`, { body: text }] as const
+    assert.equal((await scene.send(verb, place, body)).status, 403, JSON.stringify(text))
+    assert.equal((await scene.send('POST', `${REQUEST}/draft_notes`, { note: text })).status, 403, JSON.stringify(text))
+  }
+  for (const text of ['Done.\r\nThanks.\r\n', 'a\r/b/c', '\r\r'])
+    assert.notEqual(
+      (await scene.send('POST', `${PROJECT}/issues/7/notes`, { body: text })).status,
+      403,
+      JSON.stringify(text),
+    )
+  assert.equal(scene.server.effects.length, 3)
+})
+
+test('a comment that merges by a command with carriage returns in it is judged as the merge', async (t) => {
+  const scene = await scmScene(t, 'gitlab')
+  await scene.send('POST', `${REQUEST}/notes`, { body: '/\rmerge' })
+  const [judged] = asked(scene)
+  await scene.send('POST', `${REQUEST}/notes`, { body: '/merge' })
+  assert.notEqual(judged, undefined)
+  assert.deepEqual(judged, asked(scene)[1])
+})

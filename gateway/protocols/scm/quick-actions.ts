@@ -46,13 +46,22 @@ const COMMAND = /(?:^|\\[nr])[^\S\n\r\u2028\u2029]*\/([a-z][\w-]*)(.?)/gim
 /** What the commands in a text do; a line with the path of a file in it holds none. */
 export function quickActionsIn(text: string): ReadonlySet<QuickAction> {
   const found = new Set<QuickAction>()
-  for (const [, name = '', next = ''] of text.matchAll(COMMAND)) {
+  for (const [, name = '', next = ''] of textReadings(text).flatMap((one) => [...one.matchAll(COMMAND)])) {
     const kind = KINDS.get(name.toLowerCase())
     // What ends a name is up to the platform; a word that it does not know stands alone at least.
     if (kind !== undefined) found.add(kind)
     else if (next === '' || /\s/.test(next)) found.add('unknown')
   }
   return found
+}
+
+/**
+ * The text, and what it is without carriage returns. GitLab removes them before it looks for commands and keeps the text, and bots
+ * get what it keeps.
+ */
+export function textReadings(text: string): readonly string[] {
+  const readings = [text, text.replaceAll('\r', ''), text.replaceAll(/\r|\\r/g, '')]
+  return [...new Set(readings)]
 }
 
 /** Every text in a value, however deep. */

@@ -5,7 +5,7 @@
 import type { PlatformId } from '../../scm/platform.ts'
 import { UnreadableIntent } from './intent.ts'
 import { splitNames } from './name-list.ts'
-import { refuseQuickActions, textsIn } from './quick-actions.ts'
+import { refuseQuickActions, textReadings, textsIn } from './quick-actions.ts'
 
 /** Words of commands that bring something to a protected branch, deploy or publish it, or approve that. */
 const LANDING = [
@@ -65,10 +65,12 @@ const COMMANDS: Readonly<Record<PlatformId, readonly CommandSearch[]>> = {
 
 /** The command for a bot in a text; null: it holds none. */
 export function botCommandIn(platform: PlatformId, text: string): string | null {
-  const lines = text.replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
-  for (const search of COMMANDS[platform]) {
-    const found = search(lines)
-    if (found !== null) return found.trim()
+  for (const reading of textReadings(text)) {
+    const lines = reading.replaceAll(/\r\n?|[\u2028\u2029]/g, '\n')
+    for (const search of COMMANDS[platform]) {
+      const found = search(lines)
+      if (found !== null) return found.trim()
+    }
   }
   return null
 }
