@@ -1,5 +1,5 @@
 /** Does the intended attempt lie within what was signed? One row a member of the context. */
-import { misspelled } from '../common/suggestion.ts'
+import { misspelled, spelledNames } from '../common/suggestion.ts'
 import type { ReceiptClaims } from './claims.ts'
 import type { IntendedContext, ReceiptMismatch, ReceiptReason } from './verification.ts'
 
@@ -83,10 +83,11 @@ export function compareScope(
 }
 
 const NAMES: ReadonlySet<string> = new Set(MEMBERS.map(({ member }) => member))
+const SPELLED = spelledNames(NAMES)
 
 /** What the caller states under another name would not be compared: the attempt might lie outside of it. */
 function misspelledMembers(context: IntendedContext): readonly ScopeMember[] {
   return Object.keys(context)
     .filter((name) => !NAMES.has(name))
-    .flatMap((name) => MEMBERS.filter(({ member }) => member === misspelled(name, NAMES)))
+    .flatMap((name) => MEMBERS.filter(({ member }) => member === misspelled(name, SPELLED)))
 }
