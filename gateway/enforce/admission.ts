@@ -89,8 +89,16 @@ function admitToRoute(
     spellingProblem(target, route, routes, () => reverseRoutes(routes, host))
   if (problem !== null) return problemReply(context, problem, route, deps)
   if (match !== null) return runPipeline(context, match, deps.pipeline)
-  return errorReply(context, 'NOT_FOUND', 'No route of the gateway matches this host and path.')
+  return errorReply(
+    context,
+    'NOT_FOUND',
+    `No route of the gateway matches this host and path.${API_PATH.test(target) ? API_ELSEWHERE : ''}`,
+  )
 }
+
+/** Beginnings of paths of the gateway's API: a client has the wrong port. */
+const API_PATH = /^\/(?:api|mcp|console|schemas|\.well-known|openapi\.json)(?:[/?]|$)/
+const API_ELSEWHERE = ' The API of the gateway has an address of its own (listen.api).'
 
 /** A target with more than one reading, in the error form of the route that would take it. */
 function problemReply(context: RequestContext, message: string, route: Route | null, deps: AdmissionDeps): Reply {

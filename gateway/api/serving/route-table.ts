@@ -2,6 +2,7 @@
  * Finds the route of a request. The table is an explicit list; a path with another method is 405, with the methods that it has.
  */
 import createRouter from 'find-my-way'
+import { nearest } from '../../../engine/base.ts'
 import { GatewayError } from '../../errors/errors.ts'
 import type { Method, ApiRoute } from '../route.ts'
 
@@ -44,18 +45,29 @@ export function createRouteTable(routes: readonly ApiRoute[]): RouteTable {
       // The authority is not used; a base makes the path of the request parseable.
       const url = URL.parse(target, 'http://localhost')
       if (url === null || !target.startsWith('/'))
-        throw new GatewayError('NOT_FOUND', 'There is nothing at this address.')
+        throw new GatewayError('NOT_FOUND', `There is nothing at this address. ${LIST}`)
       const path = target.split('?', 1)[0] ?? '/'
       // HEAD is GET whose body is not sent (RFC 9110 §9.3.2); node:http drops it.
       const wanted = METHODS.find((known) => known === (method === 'HEAD' ? 'GET' : method))
       const match = wanted === undefined ? null : lookUp(wanted, path)
       if (match !== null) return { ...match, url }
       const allowed = METHODS.filter((known) => lookUp(known, path) !== null)
-      if (allowed.length === 0) throw new GatewayError('NOT_FOUND', 'There is nothing at this address.')
+      if (allowed.length === 0) throw nothingAt(path, routes)
       const allow = allowed.flatMap((known) => (known === 'GET' ? ['GET', 'HEAD'] : [known])).join(', ')
       throw new GatewayError('METHOD_NOT_ALLOWED', `This path takes ${allow}.`, { headers: { Allow: allow } })
     },
   }
+}
+
+const LIST = 'GET /openapi.json describes all paths; people open /console.'
+
+function nothingAt(path: string, routes: readonly ApiRoute[]): GatewayError {
+  const known = nearest(
+    path,
+    routes.flatMap(({ paths }) => paths),
+  )
+  const help = known === null ? LIST : `Did you mean ${known}?`
+  return new GatewayError('NOT_FOUND', `There is nothing at this address. ${help}`)
 }
 
 /** OpenAPI writes `{id}`, the router `:id`. */
