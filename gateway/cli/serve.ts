@@ -73,6 +73,10 @@ async function untilStopped(gateway: Gateway): Promise<ExitCode> {
     if (terminals.every((fd) => isatty(fd))) reload()
     else onSignal(signal)
   }
+  // The runtime prints the error and ends the process, as without this.
+  process.on('uncaughtExceptionMonitor', (error) => {
+    gateway.logger.error({ event: 'process.failed', err: error }, 'the process ends: this is an error of the gateway')
+  })
   process.on('SIGHUP', onHangUp)
   process.on('SIGUSR2', toggleDebug)
   for (const name of SIGNALS) process.on(name, onSignal)

@@ -111,6 +111,7 @@ export const LOG_EVENTS = {
   'notification.given_up': 'A message to people was not delivered in time and is given up.',
   'notification.look_failed': 'Messages to people could not be read or stored. They are tried again.',
   'notification.retried': 'A message to people was not delivered. It is tried again.',
+  'process.failed': 'The process ends because of an error that nobody caught. This is an error of the gateway.',
   'proxy.request_failed': 'The proxy could not handle a request. This is an error of the gateway.',
   'proxy.unrouted_forwarded': 'A request that no route matches was forwarded, as `egress` allows.',
   'proxy.upgrade_refused': 'An upgrade to another protocol was refused.',
