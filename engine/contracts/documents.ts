@@ -19,9 +19,16 @@ export interface FurtherDocuments {
   isDocument(path: string): boolean
   /** Undefined if the file was not given or cannot be read. */
   open(path: string): unknown
+  /** Dynamic anchors that several of the documents define. */
+  readonly sharedAnchors: () => ReadonlySet<string>
 }
 
-export const NO_FILES: FurtherDocuments = { paths: [], isDocument: () => false, open: () => undefined }
+export const NO_FILES: FurtherDocuments = {
+  paths: [],
+  isDocument: () => false,
+  open: () => undefined,
+  sharedAnchors: () => new Set(),
+}
 
 /** Finds schemas by the addresses that they state. */
 interface ByAddress {

@@ -5,20 +5,17 @@
  */
 import { byCodeUnit } from '../common/code-unit-order.ts'
 import { percentDecoded } from '../common/percent-decoding.ts'
-import { isRecord, type JsonRecord } from '../schema/located.ts'
+import { DYNAMIC_SCOPES as COPIES, isRecord, type JsonRecord } from '../schema/located.ts'
 import { localRefPointer, parsePointer } from './pointer.ts'
 import { NAMED_SCHEMAS, VALUES } from './schema-keywords.ts'
 import { resolveUri } from './uri.ts'
 
 /** More copies than these are not made. What would need another one is a reference without a target, which is reported. */
 const MAX_COPIES = 200
-const NO_TARGET = 'https://schema.invalid/further-scopes'
-
-/** Holds the copies of a resource. An extension has no meaning for schemas, and is searched for addresses. */
-const COPIES = 'x-dynamic-scopes'
+export const NO_TARGET = 'https://schema.invalid/further-scopes'
 
 /** `$recursiveAnchor: true` of 2019-09 is an anchor of the resource itself. */
-const RECURSIVE = ''
+export const RECURSIVE = ''
 
 interface AnchoredResource {
   readonly uri: string

@@ -3,12 +3,17 @@ import type { CompareOptions } from '../model/format.ts'
 import { byCodeUnit } from '../common/code-unit-order.ts'
 import { normalFilePath } from '../common/file-path.ts'
 import { readDocument } from './document.ts'
-import { DEFAULT_DOCUMENT_LIMITS } from '../model/limits.ts'
+import { DEFAULT_DOCUMENT_LIMITS, type DocumentLimits } from '../model/limits.ts'
 import type { FurtherDocuments } from './documents.ts'
-import { withPlainReferences } from './plain-references.ts'
+import { dynamicAnchorsIn, withPlainReferences } from './plain-references.ts'
 import { relativePath } from './uri.ts'
 
-export function filesHandedIn(side: 'base' | 'head', { files, limits }: CompareOptions): FurtherDocuments {
+/** @param own the text of the document itself */
+export function filesHandedIn(
+  side: 'base' | 'head',
+  { files, limits = DEFAULT_DOCUMENT_LIMITS }: CompareOptions,
+  own: string,
+): FurtherDocuments {
   const texts = files?.[side] ?? {}
   const document = files?.document ?? ''
   const folder = document.slice(0, document.lastIndexOf('/') + 1)
@@ -18,9 +23,29 @@ export function filesHandedIn(side: 'base' | 'head', { files, limits }: CompareO
     const name = nameOf(path)
     const content = Object.hasOwn(texts, name) ? texts[name] : undefined
     if (content === undefined) return undefined
-    const read = readDocument(content, limits ?? DEFAULT_DOCUMENT_LIMITS)
-    return read.ok ? withPlainReferences(read.value.root, content) : undefined
+    const read = readDocument(content, limits)
+    return read.ok ? withPlainReferences(read.value.root, content, null, sharedAnchors) : undefined
   }
+  let shared: ReadonlySet<string> | null = null
+  const others = (): readonly string[] =>
+    Object.entries(texts).flatMap(([name, text]) => (name === document ? [] : [text]))
+  const sharedAnchors = (): ReadonlySet<string> => (shared ??= anchorsOfSeveral([own, ...others()], limits))
   const paths = Object.keys(texts).flatMap((name) => relativePath(name, folder) ?? [])
-  return { paths: paths.sort(byCodeUnit), isDocument, open }
+  return { paths: paths.sort(byCodeUnit), isDocument, open, sharedAnchors }
+}
+
+/** Also where a keyword may be written with escapes. */
+const ANCHORED = /\$(?:dynamic|recursive)Anchor|\\(?:u00|U0000|x)/
+
+function anchorsOfSeveral(texts: readonly string[], limits: DocumentLimits): ReadonlySet<string> {
+  const known = new Set<string>()
+  const shared = new Set<string>()
+  for (const text of texts) {
+    const read = ANCHORED.test(text) ? readDocument(text, limits) : null
+    for (const anchor of read?.ok === true ? dynamicAnchorsIn(read.value.root) : []) {
+      if (known.has(anchor)) shared.add(anchor)
+      known.add(anchor)
+    }
+  }
+  return shared
 }

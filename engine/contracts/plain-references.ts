@@ -1,6 +1,7 @@
 /** Dynamic references of schemas in the form that every comparison follows. */
 import { isRecord, type JsonRecord } from '../schema/located.ts'
-import { withScopedReferences } from './dynamic-scopes.ts'
+import { percentDecoded } from '../common/percent-decoding.ts'
+import { NO_TARGET, RECURSIVE, withScopedReferences } from './dynamic-scopes.ts'
 import { draftHas, isValueMember } from './schema-drafts.ts'
 import { draftOf, NAMED_SCHEMAS } from './schema-keywords.ts'
 
@@ -10,10 +11,16 @@ import { draftOf, NAMED_SCHEMAS } from './schema-keywords.ts'
  * resource of the reference is taken.
  * @param text that the value was read from
  * @param draft of schemas that state none; null: any keyword may be defined
+ * @param shared dynamic anchors that further files define too
  */
-export function withPlainReferences(written: unknown, text: string, draft: string | null = null): unknown {
+export function withPlainReferences(
+  written: unknown,
+  text: string,
+  draft: string | null,
+  shared: () => ReadonlySet<string>,
+): unknown {
   if (!DYNAMIC.test(text)) return written
-  const root = withReferencesOfDraft(written, draft)
+  const root = withinOneFile(withReferencesOfDraft(written, draft), shared())
   const scoped = withScopedReferences(root)
   if (scoped !== null) return scoped
   const outermost = addressedRoot(root)
@@ -23,11 +30,15 @@ export function withPlainReferences(written: unknown, text: string, draft: strin
 /**
  * The same for a schema that is evaluated by itself: a document, or a part of another one.
  * @param draft that it states, or the default; null: any keyword may be defined
- * @param text that the schema was read from, if it is a document
+ * @param document what the schema was read from, if it is a document, and the dynamic anchors that further files define too
  */
-export function withPlainSchemaReferences(written: unknown, draft: string | null, text?: string): unknown {
-  if (!(text === undefined ? holdsDynamic(written) : DYNAMIC.test(text))) return written
-  const schema = withReferencesOfDraft(written, draft)
+export function withPlainSchemaReferences(
+  written: unknown,
+  draft: string | null,
+  document?: { readonly text: string; readonly shared: () => ReadonlySet<string> },
+): unknown {
+  if (!(document === undefined ? holdsDynamic(written) : DYNAMIC.test(document.text))) return written
+  const schema = withinOneFile(withReferencesOfDraft(written, draft), document?.shared() ?? new Set())
   const outermost = addressedRoot(schema)
   if (!isRecord(schema) || outermost.address !== '')
     return withScopedReferences(schema) ?? withinResource(schema, { outermost, own: outermost })
@@ -72,6 +83,43 @@ function withReferencesOfDraft(value: unknown, draft: string | null, name = ''):
 }
 
 const OF_ONE_DRAFT: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef', '$recursiveAnchor'])
+
+/** The dynamic anchors that a document defines. What stands in a value may be among them. */
+export function dynamicAnchorsIn(value: unknown): ReadonlySet<string> {
+  const found = new Set<string>()
+  const open: unknown[] = [value]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (isRecord(next) && typeof next['$dynamicAnchor'] === 'string') found.add(next['$dynamicAnchor'])
+    if (isRecord(next) && next['$recursiveAnchor'] === true) found.add(RECURSIVE)
+    if (typeof next === 'object' && next !== null) open.push(...Object.values(next).filter((one) => one !== null))
+  }
+  return found
+}
+
+/**
+ * The scope of a dynamic reference may begin in another file, which is not followed. Such a reference has no target, which is
+ * reported: one of this file could be the wrong one.
+ */
+function withinOneFile(root: unknown, shared: ReadonlySet<string>): unknown {
+  if (shared.size === 0) return root
+  const own = dynamicAnchorsIn(root)
+  const isOfFiles = (reference: string, keyword: string): boolean => {
+    const [file, fragment = ''] = reference.split('#', 2)
+    const anchor = keyword === '$recursiveRef' ? RECURSIVE : percentDecoded(fragment)
+    const isDynamic = (keyword === '$recursiveRef') === (anchor === RECURSIVE)
+    return isDynamic && shared.has(anchor) && (file !== '' || own.has(anchor))
+  }
+  const rewritten = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rewritten)
+    if (!isRecord(value)) return value
+    const members = Object.entries(value).map(([name, member]) => {
+      const isOpen = KEYWORDS.some((keyword) => keyword === name) && typeof member === 'string'
+      return [name, isOpen && isOfFiles(member, name) ? NO_TARGET : rewritten(member)] as const
+    })
+    return Object.fromEntries(members)
+  }
+  return rewritten(root)
+}
 
 /** A schema with an address, and what dynamic references find in it. */
 interface AddressedRoot {

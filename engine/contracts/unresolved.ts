@@ -4,7 +4,7 @@
  */
 import { byCodeUnit } from '../common/code-unit-order.ts'
 import type { UnresolvedReference } from '../model/format.ts'
-import { isRecord, pointerOf, stepInto, type JsonRecord, type Located } from '../schema/located.ts'
+import { isRecord, pointerOf, stepInto, writtenPointer, type JsonRecord, type Located } from '../schema/located.ts'
 import { pointerToken, pointerFragment } from '../common/json-pointer.ts'
 import { NAMED_SCHEMAS, VALUES } from './schema-keywords.ts'
 import { REFERENCE_MEMBERS, surveyJson, type SurveyedReferences } from './json-survey.ts'
@@ -186,12 +186,11 @@ export function unresolvedIn(
   dangling: readonly DanglingReference[],
   tool: string | null = null,
 ): readonly UnresolvedReference[] {
-  return dangling.map(({ reference, holder }) => ({
-    side,
-    reference,
-    location: pointerOf(holder.at, holder.document),
-    tool,
-  }))
+  const places = dangling.map(({ reference, holder }) => {
+    const location = writtenPointer(pointerOf(holder.at, holder.document))
+    return [`${location} ${reference}`, { side, reference, location, tool }] as const
+  })
+  return [...new Map(places).values()]
 }
 
 /** Base before head, then by place and reference. */

@@ -70,6 +70,19 @@ export function pointerOf(at: Place, document = ''): string {
   return document === '' ? pointer : `${document}#${pointer}`
 }
 
+/**
+ * Holds the copies of a schema, one for each meaning that its dynamic references have there. An extension has no meaning for
+ * schemas, and is searched for addresses.
+ */
+export const DYNAMIC_SCOPES = 'x-dynamic-scopes'
+
+/** The pointer to what the author wrote, from one into a copy. */
+export function writtenPointer(pointer: string): string {
+  return pointer.includes(DYNAMIC_SCOPES) ? pointer.replaceAll(COPY_STEPS, '') : pointer
+}
+
+const COPY_STEPS = new RegExp(`/${DYNAMIC_SCOPES}/[^/]*`, 'g')
+
 export type JsonRecord = Readonly<Record<string, unknown>>
 
 export function isRecord(value: unknown): value is JsonRecord {

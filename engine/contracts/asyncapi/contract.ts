@@ -118,8 +118,9 @@ export function readAsyncApi(text: string, side: 'base' | 'head', options: Compa
     const what = 'as AsyncAPI: its root needs a member `asyncapi` with a version 2.x or 3.x'
     return unreadableAt(locate, '', what)
   }
-  const files = filesHandedIn(side, options)
-  const { documents, malformed } = readInPlace({ root: withPlainReferences(root, text), files }, (contents) => {
+  const files = filesHandedIn(side, options, text)
+  const plain = withPlainReferences(root, text, null, files.sharedAnchors)
+  const { documents, malformed } = readInPlace({ root: plain, files }, (contents) => {
     const read = withPayloadDrafts(contents)
     const known = { isThroughReferences: true, evaluatesContained: read.evaluatesContained }
     const held = new OpenApiDocuments(read.root, 'json-schema-draft-7', read.files, known)

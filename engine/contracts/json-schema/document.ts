@@ -43,7 +43,7 @@ export function readJsonSchema(
     const fix = 'A schema is an object with keywords such as type, properties or $ref, or true or false.'
     return unreadableAt(locate, '', 'as a JSON Schema: it holds no keyword', fix)
   }
-  const files = filesHandedIn(side, options)
+  const files = filesHandedIn(side, options, text)
   const draft = draftOf(isRecord(root) ? root['$schema'] : null)
   const hasFurtherDrafts = text.indexOf('$schema') !== text.lastIndexOf('$schema')
   const known = withKnownKeywords(root, draft, { hasFurtherDrafts, isStrict: options.isStrict === true })
@@ -52,12 +52,15 @@ export function readJsonSchema(
     evaluatesContained: hasFurtherDrafts ? null : evaluatesContainedIn(draft),
   }
   return ok(
-    readInPlace({ root: withPlainSchemaReferences(known, draft, text), files }, (contents) => {
-      const source = new SchemaDocuments(contents.root, reading, contents.files)
-      const resolve = source.find.bind(source)
-      const malformed = malformedParts(PARTS, { located: source.root, kind: 'schema', resolve })
-      return { root: source.root, source, draft, malformed, resolve, locate }
-    }),
+    readInPlace(
+      { root: withPlainSchemaReferences(known, draft, { text, shared: files.sharedAnchors }), files },
+      (contents) => {
+        const source = new SchemaDocuments(contents.root, reading, contents.files)
+        const resolve = source.find.bind(source)
+        const malformed = malformedParts(PARTS, { located: source.root, kind: 'schema', resolve })
+        return { root: source.root, source, draft, malformed, resolve, locate }
+      },
+    ),
   )
 }
 

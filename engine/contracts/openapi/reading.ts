@@ -30,7 +30,7 @@ export function readOpenApiContract(
   const stating = isRecord(root) ? draftOf(root['jsonSchemaDialect']) : null
   // The dialects of OpenAPI extend 2020-12.
   const draft = stating === null || isOpenApiDialect(stating) ? '2020-12' : stating
-  const plain = dialect === 'json-schema' ? withPlainReferences(stated.root, text, draft) : root
+  const plain = dialect === 'json-schema' ? withPlainReferences(stated.root, text, draft, files.sharedAnchors) : root
   const evaluates = evaluatesContainedIn(stating)
   const isOneReading = [...stated.drafts].every((draft) => evaluatesContainedIn(draft) === evaluates)
   return readInPlace({ root: plain, files }, (contents) => {

@@ -152,7 +152,7 @@ const EMPTY_ROOT = {}
 
 function readSide(text: string, side: 'base' | 'head', options: CompareOptions): Result<OpenApiSide> {
   const limits = options.limits ?? DEFAULT_DOCUMENT_LIMITS
-  const files = filesHandedIn(side, options)
+  const files = filesHandedIn(side, options, text)
   if (text === '') {
     const documents = new OpenApiDocuments(EMPTY_ROOT, 'json-schema', files)
     const nothing = { version: '', isSwagger: false, documents, root: documents.root, malformed: new Map() }

@@ -7,7 +7,7 @@ import type { ComparisonStats } from '../../model/format.ts'
 import type { SchemaComparison, SchemaPair } from '../../schema/comparison/comparison.ts'
 import { MAX_WAYS, type Reached } from '../../schema/comparison/reachable-changes.ts'
 import type { SchemaDelta } from '../../schema/delta.ts'
-import { pointerOf, stepInto, type Place } from '../../schema/located.ts'
+import { pointerOf, stepInto, type Place, writtenPointer } from '../../schema/located.ts'
 import type { ResolvedSchema } from '../../schema/source.ts'
 import type { Advice } from '../advice.ts'
 import { Grouping, type GroupingOptions } from '../findings/grouping.ts'
@@ -120,7 +120,8 @@ export class Report<Named> {
     if ('noRule' in row || this.#grouping.isOff(row.rule.id)) return
     const { rule, advice } = row
     const message = [filledIn(row, words), ...(note === undefined ? [] : [note])].join('; ')
-    const source = sourceOf?.[side](location) ?? location
+    const written = writtenPointer(location)
+    const source = sourceOf?.[side](written) ?? written
     const whole = { rule, subject, side, location: source, mark, message, advice, before, after }
     const reported = new ReportedChange(whole)
     const isCounted = this.#isCounted(rule, rule.level)
@@ -222,7 +223,8 @@ class SchemaChange implements JudgedChange {
 
   /** Computed on demand, as the advice: most changes of a flood are only counted. */
   get location(): string {
-    const pointer = pointerOf(this.#delta.steps.reduce<Place>(stepInto, this.#owner.at), this.#owner.document)
+    const place = this.#delta.steps.reduce<Place>(stepInto, this.#owner.at)
+    const pointer = writtenPointer(pointerOf(place, this.#owner.document))
     return this.#options.sourceOf?.[this.side](pointer) ?? pointer
   }
 

@@ -139,6 +139,137 @@ for (const [name, { type, write, minds }] of Object.entries(SURFACES)) {
   })
 }
 
+const bounded = (more: Schema): Schemas => ({
+  list: { ...LIST, items: { type: 'array', items: { $dynamicRef: '#T' }, ...more } },
+  S: { $id: address('s'), $ref: 'list', $defs: filled(TEXT) },
+})
+
+suite('what changes within a template is reported where its author wrote it', () => {
+  const PLACES: Readonly<Record<string, string>> = {
+    'a request body': '/components/schemas/list/items',
+    'a response body': '/components/schemas/list/items',
+    'a schema document': '/$defs/list/items',
+    'a schema document with an address': '/$defs/list/items',
+    'arguments of a tool': '/tools/0/inputSchema/$defs/list/items',
+  }
+  for (const [name, { type, write }] of Object.entries(SURFACES))
+    for (const [what, more, place] of [
+      ['a bound', { minItems: 2 }, 'minItems'],
+      ['a member', { maxItems: 4, minItems: 2 }, 'minItems'],
+      ['a reference without a target', { allOf: [{ $ref: '#/$defs/nowhere' }] }, 'allOf/0'],
+    ] as const)
+      test(`${name}: ${what}`, () => {
+        const [before, after] = [{}, more].map((one) => JSON.stringify(write(bounded(one))))
+        for (const [base = '', head = ''] of [
+          [before, after],
+          [after, before],
+        ]) {
+          const compared = compare({ id: 'x', type, before: base, after: head }, {}, sha256Hex)
+          assert.ok(compared.ok)
+          const { groups, unresolved } = compared.value
+          const places = [...groups, ...unresolved].map(({ location }) => location)
+          assert.ok(places.length > 0)
+          assert.ok(
+            places.every((one) => !one.includes('x-dynamic-scopes')),
+            places.join('\n'),
+          )
+          if (base === before || unresolved.length > 0)
+            assert.ok(places.includes(`${PLACES[name]}/${place}`), places.join('\n'))
+          assert.equal(new Set(unresolved.map(({ location }) => location)).size, unresolved.length)
+        }
+      })
+})
+
+/** A template and what fills it in, in the document and in further files. */
+const FILES: Readonly<Record<string, (as: Schema) => Readonly<Record<string, Schema>>>> = {
+  'in a file, filled in by the document': (as) => ({
+    'contract.json': { S: { $ref: 'list.json', $defs: filled(as) } },
+    'list.json': { ...LIST, $id: undefined },
+  }),
+  'in a file with an address': (as) => ({
+    'contract.json': { S: { $id: address('s'), $ref: address('list'), $defs: filled(as) } },
+    'list.json': LIST,
+  }),
+  'in a file, filled in by another file': (as) => ({
+    'contract.json': { S: { $ref: 's.json' } },
+    's.json': { $ref: 'list.json', $defs: filled(as) },
+    'list.json': { ...LIST, $id: undefined },
+  }),
+  'in the document, filled in by a file': (as) => ({
+    'contract.json': { S: { $ref: 's.json' }, list: { ...LIST, $id: undefined } },
+    's.json': { $ref: 'contract.json#/components/schemas/list', $defs: filled(as) },
+  }),
+  'that names itself, with a document that does so too': (as) => ({
+    'contract.json': {
+      S: {
+        $schema: 'https://json-schema.org/draft/2019-09/schema',
+        $id: address('s'),
+        $recursiveAnchor: true,
+        $ref: 'tree.json',
+        properties: { value: as },
+      },
+    },
+    'tree.json': {
+      $schema: 'https://json-schema.org/draft/2019-09/schema',
+      $recursiveAnchor: true,
+      properties: { next: { $recursiveRef: '#' } },
+    },
+  }),
+}
+
+const tree = (anchor: string, type: string): Schema => ({
+  $dynamicAnchor: anchor,
+  properties: { value: { type }, next: { $dynamicRef: `#${anchor}` } },
+})
+
+const inOneFile = (as: Schema): Readonly<Record<string, Schema>> => ({
+  'contract.json': { S: { $ref: 's.json#/S' } },
+  's.json': { list: LIST, S: { $id: address('s'), $ref: 'list', $defs: filled(as) } },
+})
+
+const comparedFiles = (before: Readonly<Record<string, Schema>>, after: Readonly<Record<string, Schema>>) => {
+  const [{ 'contract.json': base = {}, ...beside }, { 'contract.json': head = {}, ...besideHead }] = [before, after]
+  const files = Object.fromEntries(
+    Object.keys(beside).map((name) => [
+      name,
+      { before: JSON.stringify(beside[name]), after: JSON.stringify(besideHead[name]) },
+    ]),
+  )
+  const [one, other] = [base, head].map((schemas) => JSON.stringify(api(Object(schemas), 'request')))
+  const result = compare(
+    { id: 'x', type: 'openapi', path: 'contract.json', before: one ?? '', after: other ?? '', files },
+    {},
+    sha256Hex,
+  )
+  assert.ok(result.ok)
+  return result.value
+}
+
+const ofTwoTrees = (type: string): Readonly<Record<string, Schema>> => ({
+  'contract.json': { S: { properties: { a: { $ref: 'a.json' }, b: { $ref: 'b.json' } } } },
+  'a.json': tree('a', 'string'),
+  'b.json': tree('b', type),
+})
+
+suite('a template over several files', () => {
+  for (const [what, write] of Object.entries(FILES))
+    test(`${what}, is a part that was not looked at`, () => {
+      assert.ok(comparedFiles(write(TEXT), write(WHOLE)).unresolved.length > 0)
+    })
+
+  test('within one further file, is compared', () => {
+    const { groups, unresolved } = comparedFiles(inOneFile(TEXT), inOneFile(WHOLE))
+    assert.deepEqual(unresolved, [])
+    assert.ok(groups.some(({ level }) => level === 'breaking'))
+  })
+
+  test('whose files define other anchors, is compared', () => {
+    const { groups, unresolved } = comparedFiles(ofTwoTrees('string'), ofTwoTrees('integer'))
+    assert.deepEqual(unresolved, [])
+    assert.ok(groups.some(({ level }) => level === 'breaking'))
+  })
+})
+
 test('more scopes than are looked at are a part that was not looked at', () => {
   const names = Array.from({ length: 250 }, (_, index) => `n${index}`)
   const schemas = (as: Schema): Schemas => ({
