@@ -11,8 +11,8 @@ import type { Result } from '../common/result.ts'
 export interface CompareOptions {
   readonly limits?: DocumentLimits
   /**
-   * Calendar day `YYYY-MM-DD` that sunset dates are compared with; the engine has no clock. Absent: sunset dates in
-   * the past are not judged.
+   * Calendar day `YYYY-MM-DD` that sunset dates are compared with; the engine has no clock. Absent: no sunset date has
+   * come, so a removal before it is breaking, and no notice is too short.
    */
   readonly today?: string
   readonly deprecation_days_stable?: number

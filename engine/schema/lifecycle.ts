@@ -71,7 +71,9 @@ export function removalNotice(before: Lifecycle, options: LifecycleOptions): Rem
   if (before.sunset === null) return 'announced'
   const sunset = dayOf(before.sunset)
   if (sunset === null) return 'sunset-invalid'
-  return (options.daysUntil(sunset) ?? 0) > 0 ? 'before-sunset' : 'after-sunset'
+  const days = options.daysUntil(sunset)
+  // Without a current day nothing shows that the promised time has ended.
+  return days === null || days > 0 ? 'before-sunset' : 'after-sunset'
 }
 
 function isSooner(daysLeft: number | null, promised: number): boolean {

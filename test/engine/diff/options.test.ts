@@ -107,3 +107,29 @@ suite('an option', () => {
     assert.ok(!compared.ok && compared.problem.code === 'INVALID_INPUT')
   })
 })
+
+suite('a removal with a sunset day', () => {
+  const lived = { deprecated: true, 'x-sunset': '2027-01-01' }
+  const query = (more: Json): Json =>
+    api({ '/a': { get: { parameters: [{ name: 'q', in: 'query', schema: { type: 'string' }, ...more }] } } })
+  const REMOVALS: Readonly<Record<string, readonly [before: Json, after: Json, rule: string]>> = {
+    'a path': [api({ '/a': { get: lived } }), api({}), 'api-path-removed-before-sunset'],
+    'an operation': [
+      api({ '/a': { get: lived, post: { responses: DONE } } }),
+      api({ '/a': { post: { responses: DONE } } }),
+      'api-removed-before-sunset',
+    ],
+    'a parameter': [query(lived), api({ '/a': { get: {} } }), 'request-parameter-removed-before-sunset'],
+  }
+  for (const [what, [before, after, rule]] of Object.entries(REMOVALS))
+    test(`of ${what} is breaking before the day, and where the day of today is not given`, () => {
+      for (const [options, expected] of [
+        [{ today: '2026-12-31' }, ['breaking']],
+        [{}, ['breaking']],
+        [{ today: '2027-01-01' }, []],
+      ] as const) {
+        const levels = compare(before, after, options).flatMap((group) => (group.rule === rule ? [group.level] : []))
+        assert.deepEqual(levels, expected)
+      }
+    })
+})
