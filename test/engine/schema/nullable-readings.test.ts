@@ -204,3 +204,30 @@ suite('`nullable` beside other conditions, in a contract that moves to 3.1', () 
       })
   }
 })
+
+/** The siblings of a reference are ignored in 3.0 (OpenAPI 3.0.3 §4.7.23), so null is admitted from 3.1 on. There is one reading. */
+suite('`nullable` beside a reference, in a contract that moves to 3.1', () => {
+  const beside = { ...REFERENCE, nullable: true }
+  const orNull = { anyOf: [REFERENCE, { type: 'null' }] }
+  for (const [where, within] of Object.entries(PLACES)) {
+    for (const [what, after, forth, back] of [
+      ['null as an alternative is new', orNull, 'breaking', 'breaking'],
+      ['the reference alone is the same', REFERENCE, 'info', 'info'],
+      ['the same words are the same', beside, 'info', 'info'],
+    ] as const)
+      test(`${what}, at ${where}`, () => {
+        const [request30, request31] = [
+          exchanged('request', within(beside), '3.0.3'),
+          exchanged('request', within(after), '3.1.0'),
+        ]
+        const [response30, response31] = [
+          exchanged('response', within(beside), '3.0.3'),
+          exchanged('response', within(after), '3.1.0'),
+        ]
+        assert.equal(worst(levelsOf(request30, request31)), 'info')
+        assert.equal(worst(levelsOf(response30, response31)), forth)
+        assert.equal(worst(levelsOf(request31, request30)), back)
+        assert.equal(worst(levelsOf(response31, response30)), 'info')
+      })
+  }
+})
