@@ -5,7 +5,7 @@ import { contentOf, listStyleOf } from '../../contracts/openapi/payloads.ts'
 import { lookupTable } from '../../common/lookup-table.ts'
 import { isEqual } from '../../schema/equality.ts'
 import { isRecord, memberOf, stepInto, type JsonRecord, type Located } from '../../schema/located.ts'
-import { isWrittenAlike } from './media-types.ts'
+import { isSameMediaType, isWrittenAlike } from './media-types.ts'
 import type { Walk } from './walk.ts'
 import { writtenTypesOf, type WrittenType } from './written-types.ts'
 
@@ -31,6 +31,7 @@ export function writingChange(walk: Walk, base: Written, head: Written): Writing
   const before = contentOf(walk.base, base.located)[0]?.name
   const after = contentOf(walk.head, head.located)[0]?.name
   if (before !== after && (before === undefined || after === undefined || !isWrittenAlike(before, after))) {
+    if (isText(walk.base, base) && isText(walk.head, head)) return null
     const isOtherKind = before === undefined || after === undefined
     const [from, to] = [before ?? 'plain values', after ?? 'plain values']
     return { of: 'content', before: from, after: to, isOtherKind, isOnlyReserved: false }
@@ -47,6 +48,20 @@ export function writingChange(walk: Walk, base: Written, head: Written): Writing
   }
   const isOnlyReserved = to.isReserved && isEqual({ ...from, isReserved: true }, to)
   return { of: 'style', before: nameStyle(baseStyle), after: nameStyle(headStyle), isOtherKind: false, isOnlyReserved }
+}
+
+/** Places in which all values are percent-encoded, of a style or of a media type (OpenAPI 3.1.1 §4.8.12.4). */
+const ENCODED_PLACES: ReadonlySet<string> = new Set(['path', 'query'])
+const TEXT_STYLES: ReadonlySet<string> = new Set(['form', 'simple'])
+
+/** Whether a value is sent as its text: a scalar in the default style of its place, or as `text/plain`. */
+function isText(contract: Walk['base'], written: Written): boolean {
+  const [media] = contentOf(contract, written.located)
+  const { name, isReserved } = styleOf(written, contract)
+  const types = media === undefined ? typesIn(contract, written) : writtenTypesOf(media.schema, contract.documents)
+  const isPlain = media === undefined ? TEXT_STYLES.has(name) && !isReserved : isSameMediaType(media.name, 'text/plain')
+  const areScalars = types.length > 0 && types.every((type) => type !== 'array' && type !== 'object')
+  return ENCODED_PLACES.has(written.place) && isPlain && areScalars
 }
 
 /** Of the styles in a path only `matrix` writes the name: `;color=blue` (RFC 6570 §3.2.7). */

@@ -42,10 +42,45 @@ const callback = (expression: string): Json =>
 const link = (call: Json): Json =>
   operation({ responses: { 200: { description: 'd', links: { l: { operationId: 'o', ...call } } } } })
 
+const plain = (place: string, members: Json): Json =>
+  path(place === 'path' ? '/x/{q}' : '/x', {
+    parameters: [{ name: 'q', in: place, ...(place === 'path' && { required: true }), ...members }],
+  })
+const asText = (schema: Json, mediaType = 'text/plain'): Json => ({ content: { [mediaType]: { schema } } })
+
 /** Two contracts, and the worst level in both directions. */
 type Row = readonly [what: string, one: Json, other: Json, worst: Worst]
 
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  'a parameter in the default style, and as plain text': [
+    ...['query', 'path'].flatMap((place) =>
+      [TEXT, { type: 'integer' }, { type: 'boolean' }, { enum: ['a', 1] }, { type: ['number', 'null'] }].flatMap(
+        (schema): readonly Row[] => [
+          [`${place}: ${JSON.stringify(schema)}`, plain(place, { schema }), plain(place, asText(schema)), 'none'],
+          [
+            `${place}: ${JSON.stringify(schema)} in UTF-8`,
+            plain(place, { schema }),
+            plain(place, asText(schema, 'text/plain; charset=utf-8')),
+            'none',
+          ],
+        ],
+      ),
+    ),
+    ['a list', plain('query', { schema: LIST }), plain('query', asText(LIST)), 'breaking'],
+    ['an object', plain('query', { schema: OBJECT }), plain('query', asText(OBJECT)), 'breaking'],
+    ['of any type', plain('query', { schema: {} }), plain('query', asText({})), 'breaking'],
+    // Whether a field value is percent-encoded depends on the tool.
+    ['in a header', plain('header', { schema: TEXT }), plain('header', asText(TEXT)), 'breaking'],
+    ['in a cookie', plain('cookie', { schema: TEXT }), plain('cookie', asText(TEXT)), 'breaking'],
+    ['in another style', plain('path', { schema: TEXT, style: 'matrix' }), plain('path', asText(TEXT)), 'breaking'],
+    ['as JSON', plain('query', { schema: TEXT }), plain('query', asText(TEXT, 'application/json')), 'breaking'],
+    [
+      'with reserved characters as they are',
+      plain('query', { schema: TEXT, allowReserved: true }),
+      plain('query', asText(TEXT)),
+      'breaking',
+    ],
+  ],
   'escapes of a path': [
     ['an escape that is not needed', path('/%7Ea'), path('/~a'), 'none'],
     ['an escaped letter', path('/%61'), path('/a'), 'none'],
