@@ -27,11 +27,11 @@ const TIMEOUT_MS = 15_000
 const BATCH_HEADER = /^([0-9a-f]{40,64}) ([a-z]+) ([0-9]+)$/
 /** What git prints in place of an object, with `<size> LF <text> LF` behind it, where a path leads over a link that is not followed. */
 const LINK_HEADER = /^(symlink|dangling|loop|notdir) ([0-9]+)$/
-const LINKS: Readonly<Record<string, string>> = {
-  symlink: 'is a link to a file outside the repository',
-  dangling: 'is a link to a file that is not there',
-  loop: 'is a link that leads back to itself',
-}
+const LINKS: ReadonlyMap<string, string> = new Map([
+  ['symlink', 'is a link to a file outside the repository'],
+  ['dangling', 'is a link to a file that is not there'],
+  ['loop', 'is a link that leads back to itself'],
+])
 const HEADER_BYTES = 128
 /** Of the names of the files below one folder. */
 const MAX_LISTING = 4 * 1024 * 1024
@@ -137,7 +137,7 @@ function filesIn(printed: Buffer, ref: string, paths: readonly string[]): Result
     at = end + 1
     const [, link = '', length] = LINK_HEADER.exec(header) ?? []
     if (length !== undefined) {
-      const fault = LINKS[link]
+      const fault = LINKS.get(link)
       if (fault !== undefined) return unreadableFromGit(`${ref}:${path} ${fault}`)
       at += Number(length) + 1
       continue
