@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { loadConfig } from '../config/load.ts'
-import { ConfigError } from '../errors/mistake.ts'
+import { lookupTable } from '../../engine/base.ts'
+import { ConfigError, type Mistake } from '../errors/mistake.ts'
 import { applyChanges, planUndo, planWrapping, type EditorFileChange } from '../editors/editor-changes.ts'
 import { editorFiles, EDITORS } from '../editors/places.ts'
 import type { Invocation } from '../stdio/wrapping.ts'
@@ -199,10 +200,26 @@ async function answersTo(args: Arguments, io: CommandIo, questions: Questions): 
   return (name) => given.get(name) ?? ''
 }
 
+/** Members of the configuration → the option that states them. */
+const STATED_BY: Readonly<Record<string, string>> = lookupTable({
+  'routes[0].name': 'name',
+  'routes[0].match.path': 'name',
+  'routes[0].upstream': 'upstream',
+  'routes[0].tls.upstream_ca': 'ca',
+  'routes[0].contract.current.file': 'contract',
+  'routes[0].contract.current.url': 'contract',
+})
+
+/** Who runs the command has written no configuration. */
+function placedAtOption(mistake: Mistake): Mistake {
+  const option = STATED_BY[mistake.path]
+  return option === undefined ? mistake : { ...mistake, place: `--${option}`, path: '' }
+}
+
 function writeConfig(value: object, args: Arguments, io: CommandIo, notes: readonly string[]): ExitCode {
   const file = args.value('file') ?? 'preflight.yaml'
   const loaded = loadConfig({ value, environment: {} })
-  if (!loaded.ok) throw new ConfigError(loaded.problem)
+  if (!loaded.ok) throw new ConfigError(loaded.problem.map(placedAtOption))
   const text = stringify(value)
   if (!args.flag('write')) {
     writeLine(io.stdout, text)

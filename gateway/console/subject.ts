@@ -64,6 +64,13 @@ export function decisionTitle(row: NamedRequest & { readonly envelope: string })
   return requestTitle({ ...row, targetId: typeof target === 'string' ? target : null }).markup
 }
 
+/** Rows with one title lead to different decisions: whoever hears the links one by one hears the id too. */
+export function decisionLink(decisionId: string, title: Content): Markup {
+  return html`<a href="/console/decisions/${decisionId}"
+    >${title}<span class="hidden">, decision ${decisionId}</span></a
+  >`
+}
+
 export function riskBadge(score: number): Markup {
   return badge(`Risk ${score}`, score >= 70 ? 'bad' : score >= 40 ? 'warn' : 'none')
 }

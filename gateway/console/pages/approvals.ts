@@ -72,7 +72,7 @@ export function entry(row: ApprovalRow, now: number, names: Holders = new Map())
   const { approvalId, summary, requesters, openedAt, expiresAt, result, approvers } = row
   const state = approvalState(row, now)
   return html`<a class="entry" href="/console/approvals/${approvalId}">
-    <strong>${requestTitle(row).markup}</strong>
+    <strong>${requestTitle(row).markup}<span class="hidden">, request ${approvalId}</span></strong>
     <span>${state === 'pending' ? riskBadge(row.riskScore) : stateBadge(state)}</span>
     <span class="meta">
       <span>${message(summaryText(summary))}</span>

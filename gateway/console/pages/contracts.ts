@@ -53,7 +53,9 @@ function contractsTable(views: readonly BaselineView[], now: number): Markup {
       html`<a href="${contractAddress(baseline.route)}">${baseline.route}</a>`,
       candidate === null
         ? badge('Unchanged', 'good')
-        : html`<a href="/console/routes/${encodeURIComponent(baseline.route)}">${badge('Changed', 'ask')}</a>`,
+        : html`<a href="/console/routes/${encodeURIComponent(baseline.route)}"
+            >${badge('Changed', 'ask')}<span class="hidden">: ${baseline.route}</span></a
+          >`,
       baseline.type,
       shortDigest(baseline.digest),
       moment(baseline.setAt, now),

@@ -48,7 +48,9 @@ export const delegations: ConsolePage = async (visit) => {
                     ${
                       row.approvalId === null
                         ? 'every request'
-                        : html`<a href="/console/approvals/${row.approvalId}">one request</a>`
+                        : html`<a href="/console/approvals/${row.approvalId}"
+                            >one request<span class="hidden"> (${row.approvalId})</span></a
+                          >`
                     }${row.reason === '' ? null : ` · ${row.reason}`}
                   </p>`,
                 delegationState(row, now),

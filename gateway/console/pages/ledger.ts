@@ -6,7 +6,7 @@ import { EFFECTS } from '../../store/calls.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, DECISION_WORDS, empty, head, moment, receiptBadge, shortDigest, table, tabs } from '../parts.ts'
 import { queryMistake, searchText } from '../query.ts'
-import { decisionTitle } from '../subject.ts'
+import { decisionLink, decisionTitle } from '../subject.ts'
 import type { ConsolePage, Visit } from '../visit.ts'
 
 const SHOWN = 50
@@ -136,7 +136,7 @@ async function decisionRows(visit: Visit): Promise<FoundEntries> {
             ],
             rows: rows.map((row) => [
               decisionBadge(row.decision),
-              html`<a href="/console/decisions/${row.decisionId}">${decisionTitle(row)}</a>`,
+              decisionLink(row.decisionId, decisionTitle(row)),
               row.route ?? 'API',
               receiptBadge(row, now),
               moment(row.evaluatedAt, now),
@@ -170,7 +170,7 @@ async function callRows(visit: Visit): Promise<FoundEntries> {
             ],
             rows: page.rows.map(({ effect: what, decisionId, action, route, at, violations }) => [
               what ?? '',
-              html`${decisionId === null ? html`<code>${action}</code>` : html`<a href="/console/decisions/${decisionId}"><code>${action}</code></a>`}
+              html`${decisionId === null ? html`<code>${action}</code>` : decisionLink(decisionId, html`<code>${action}</code>`)}
               ${violations === null ? null : html`<p class="muted small">${violations.slice(0, 3).map(({ where, message }) => html`${where}: ${message} `)}</p>`}`,
               route,
               moment(at, now),

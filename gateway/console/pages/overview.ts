@@ -5,7 +5,7 @@ import { isOperatorTenant } from '../../callers/rights.ts'
 import { html, type Content, type Markup } from '../markup.ts'
 import { decisionBadge, DECISION_WORDS, empty, head, moment, table, countText, MOST_COUNTED } from '../parts.ts'
 import { seenRoutes, type ConsolePage } from '../visit.ts'
-import { decisionTitle } from '../subject.ts'
+import { decisionLink, decisionTitle } from '../subject.ts'
 import { entry } from './approvals.ts'
 import type { DecisionCount, StoredDecision } from '../../store/decisions.ts'
 import type { ApprovalRow } from '../../store/approvals.ts'
@@ -83,7 +83,7 @@ function stoppedSection(stopped: readonly StoredDecision[], now: number): Conten
       ],
       rows: stopped.map((row) => [
         decisionBadge(row.decision),
-        html`<a href="/console/decisions/${row.decisionId}">${decisionTitle(row)}</a>`,
+        decisionLink(row.decisionId, decisionTitle(row)),
         row.route ?? 'API',
         moment(row.evaluatedAt, now),
       ]),

@@ -32,7 +32,7 @@ import {
   shortDigest,
   table,
 } from '../parts.ts'
-import { message, decisionTitle, riskBadge, summaryText } from '../subject.ts'
+import { message, decisionLink, decisionTitle, riskBadge, summaryText } from '../subject.ts'
 import type { ConsolePage, PageReply, Visit } from '../visit.ts'
 
 /** The newest decisions in which rules are counted. */
@@ -321,7 +321,7 @@ export const replayDecisions: ConsolePage = async (visit) => {
               ['When', 'tight'],
             ],
             rows: made.map(({ row, would }) => [
-              html`<a href="/console/decisions/${row.decisionId}">${decisionTitle(row)}</a>`,
+              decisionLink(row.decisionId, decisionTitle(row)),
               decisionBadge(row.decision),
               typeof would === 'string' ? badge('Unknown', 'none') : decisionBadge(would.decision),
               typeof would === 'string'
