@@ -20,6 +20,7 @@ import {
   positiveInteger,
   wholeSeconds,
 } from './command.ts'
+import type { PublishedKeySet } from '../keys/jwks.ts'
 import { configOf, placeConfigOf, PLACE_OPTIONS } from './config-option.ts'
 import { noteAct, openExistingRing, recordAct, withNewStore, withStore } from './data-directory.ts'
 import type { GatewayClient } from './gateway-client.ts'
@@ -165,13 +166,29 @@ const showKeys: Command = {
       remote === null ? (await openExistingRing(args, io)).published() : await remote.ask(keySet, KeySetAnswer)
     show(args, io, published, ({ keys }) =>
       textTable(
-        ['KEY ID', 'STATUS', 'VALID FROM', 'RETIRED', 'REVOKED'],
-        keys.map((key) => [key.kid, key.status, key.valid_from, key.retired_at ?? '', key.revoked_at ?? '']),
+        ['KEY ID', 'STATUS', 'VALID FROM', 'RETIRED', 'REVOKED', 'NOTE'],
+        keys.map((key) => [
+          key.kid,
+          key.status,
+          key.valid_from,
+          key.retired_at ?? '',
+          key.revoked_at ?? '',
+          laterNote(key, Date.now()),
+        ]),
       ),
     )
     return EXIT.good
   },
 }
+
+/** A time that is far ahead comes from a clock that was wrong (docs/runbooks.md). */
+function laterNote({ status, valid_from: from, retired_at: end }: LastingKey, now: number): string {
+  if (status !== 'active') return ''
+  if (Date.parse(from) > now) return 'begins later'
+  return end !== null && Date.parse(end) > now ? 'retires later' : ''
+}
+
+type LastingKey = Pick<PublishedKeySet['keys'][number], 'status' | 'valid_from' | 'retired_at'>
 
 const rotate: Command = {
   name: 'rotate',

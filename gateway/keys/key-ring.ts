@@ -164,7 +164,7 @@ function whyNone(keys: readonly StoredKey[], now: number): string {
   const begins = keys.find((key) => key.d !== null && key.valid_from > now && keyStatus(key, now) === 'active')
   if (begins === undefined) return 'no receipt key is in force; make one with `preflight keys rotate --overlap 0`'
   const at = new Date(begins.valid_from * 1000).toISOString()
-  return `the clock of this machine is before the first receipt key begins (${at}): set the clock`
+  return `the clock of this machine is before the first receipt key begins (${at}): set the clock. If it is right now, it was wrong when the key was made: run \`preflight keys rotate --overlap 0\``
 }
 
 interface Signing {
@@ -233,9 +233,16 @@ function adopt({ keyId, x }: ExternalSigner, file: string, now: number): readonl
   // A new data directory does not know since when the key signs: other gateways of the same signer may be older.
   const since = before.length === 0 ? 0 : now
   const own = { kid: keyId, x, d: null, valid_from: since, retired_at: null, revoked_at: null }
-  const known = before.find(({ kid }) => kid === keyId)
-  const others = before.filter((key) => key !== known)
-  if (known !== undefined && others.every((key) => key.d === null && keyStatus(key, now) !== 'active')) return before
+  const stored = before.find(({ kid }) => kid === keyId)
+  const others = before.filter((key) => key !== stored)
+  // It signs now: the clock was ahead when the key joined the file.
+  const known = stored !== undefined && stored.valid_from > now ? { ...stored, valid_from: now } : stored
+  if (
+    known !== undefined &&
+    known === stored &&
+    others.every((key) => key.d === null && keyStatus(key, now) !== 'active')
+  )
+    return before
   return writtenKeys(file, [...others.map((key) => ({ ...retiredAt(key, now), d: null })), known ?? own])
 }
 

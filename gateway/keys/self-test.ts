@@ -20,7 +20,7 @@ export async function signingProblem(keys: Pick<KeyRing, 'signer' | 'keySet'>, n
   if (published === undefined) return `The key ${signer.keyId} signs and is not in the published key set.`
   if (published.status !== 'active') return `The key ${signer.keyId} signs and is ${published.status}.`
   if (now + LEEWAY < published.validFrom)
-    return `The clock of this machine is before the key ${signer.keyId} begins (${isoInstant(published.validFrom * 1000)}): set the clock.`
+    return `The clock of this machine is before the key ${signer.keyId} begins (${isoInstant(published.validFrom * 1000)}): set the clock. If it is right now, restart the gateway.`
   if (published.verify(INPUT, signature)) return null
   return `What the key ${signer.keyId} signs does not verify with its published public key: its private and public part do not fit.`
 }
