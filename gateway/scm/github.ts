@@ -44,6 +44,8 @@ class GithubClient implements ScmClient {
   readonly #repository: string
   /** Of files that a listing named as changed, by commit and path. */
   readonly #blobs = new Map<string, string>()
+  /** The repository with those that it is a fork of. */
+  #family: Promise<unknown> | null = null
 
   constructor(transport: ScmTransport, repository: string) {
     this.#transport = transport
@@ -127,9 +129,11 @@ class GithubClient implements ScmClient {
 
   /** GitHub turns auto-merge off only if somebody without write access moves the head, which is not known here. */
   async waitingMerges(branch: string): Promise<WaitingMerges> {
-    const facts = await this.#json('')
-    const name = requiredTextAt(facts, 'full_name')
-    const upstream = ['parent', 'source'].flatMap((one) => optionalTextAt(facts, one, 'full_name') ?? [])
+    // A push may move many branches.
+    this.#family ??= this.#json('')
+    const family = await this.#family
+    const name = requiredTextAt(family, 'full_name')
+    const upstream = ['parent', 'source'].flatMap((one) => optionalTextAt(family, one, 'full_name') ?? [])
     const elsewhere: (readonly JsonObject[] | null)[] = []
     // Who cannot read a repository cannot write to it, and then auto-merge is turned off.
     for (const one of new Set(upstream))

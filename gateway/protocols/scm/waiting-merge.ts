@@ -2,7 +2,7 @@
  * Requests that merge a branch by themselves once their checks pass (auto-merge). What comes to that branch meanwhile is
  * merged too, and nobody judged it when auto-merge was turned on.
  */
-import type { ScmClient } from '../../scm/platform.ts'
+import type { ScmClient, WaitingMerges } from '../../scm/platform.ts'
 import { UnreadableIntent } from './intent.ts'
 import { branchOf } from './request.ts'
 
@@ -12,8 +12,11 @@ import { branchOf } from './request.ts'
  */
 export async function refuseWaitingHead(client: ScmClient, branch: string, from: string | null = null): Promise<void> {
   const source = from === null ? null : branchOf(from)
-  const { own, elsewhere } = await client.waitingMerges(branch)
-  const [waiting] = [...own.filter(({ base }) => base !== source), ...elsewhere]
+  // `heads/main` may be a branch of this name, or `main`.
+  const names = new Set([branch, branch.replace(/^(?:refs\/)?heads\//i, '')])
+  const found: WaitingMerges[] = []
+  for (const name of names) found.push(await client.waitingMerges(name))
+  const [waiting] = found.flatMap(({ own, elsewhere }) => [...own.filter(({ base }) => base !== source), ...elsewhere])
   if (waiting === undefined) return
   throw new UnreadableIntent(
     `${waiting.name} has auto-merge on, so this would come to ${waiting.base} unjudged. Turn auto-merge off, change ${branch}, and merge when the checks have passed.`,

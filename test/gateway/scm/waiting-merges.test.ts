@@ -32,6 +32,7 @@ const MOVES: readonly Attempt[] = [
   ['a push among others', 'POST', PUSH, push(`${ZERO} ${TWO} refs/heads/new`, `${ONE} ${TWO} refs/heads/feature`)],
   ['a file', 'PUT', `${REPO}/contents/README.md`, { ...FILE, branch: 'feature' }],
   ['a file by the name of the ref', 'PUT', `${REPO}/contents/README.md`, { ...FILE, branch: 'refs/heads/feature' }],
+  ['a file by another name of the ref', 'PUT', `${REPO}/contents/README.md`, { ...FILE, branch: 'heads/feature' }],
   ['a deleted file', 'DELETE', `${REPO}/contents/README.md`, { message: 'x', sha: ONE, branch: 'feature' }],
   ['a ref', 'PATCH', `${REPO}/git/refs/heads/feature`, { sha: ONE, force: true }],
   ['a ref by POST', 'POST', `${REPO}/git/refs/heads/feature`, { sha: ONE }],
@@ -215,6 +216,13 @@ test('pushes that move no head ask nothing', async (t) => {
     assert.equal((await found.send('POST', PUSH, push(ref))).status, 200)
   assert.equal((await found.send('POST', PUSH, '0000')).status, 200)
   assert.deepEqual(new Set(found.server.requests.map(({ path }) => path)), new Set([PUSH]))
+})
+
+test('a push of many branches asks once for each', async (t) => {
+  const found = await scene(t, { github: { prefix: '/api/v3' } })
+  const refs = Array.from({ length: 40 }, (_, index) => `${ONE} ${TWO} refs/heads/topic-${index}`)
+  assert.equal((await found.send('POST', PUSH, push(...refs))).status, 200)
+  assert.equal(found.server.requests.length, 1 + refs.length + 1)
 })
 
 test('with push: pass a push is forwarded unjudged', async (t) => {
