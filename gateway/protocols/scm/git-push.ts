@@ -87,8 +87,7 @@ async function whyWaiting(
     return null
   } catch (error) {
     if (error instanceof UnreadableIntent) return error.message.replace(/\.$/, '')
-    if (error instanceof ScmError)
-      return `whether a pull request with auto-merge has this head could not be read: ${error.message} (routes[].scm.push)`
+    if (error instanceof ScmError) return `${error.message} (routes[].scm.push)`
     throw error
   }
 }

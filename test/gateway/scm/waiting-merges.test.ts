@@ -126,8 +126,13 @@ for (const attempt of MOVES) {
       const found = await scene(t, serverOf(attempt))
       const git = serveGit(found.server.effects)
       found.server.fault = (request) => (request.path.endsWith('/pulls') ? answer : git(request))
-      const { status } = await send(found, attempt)
+      const { status, text } = await send(found, attempt)
       assert.ok([403, 404, 503].includes(status), `${status} after ${answer.status}`)
+      if (status !== 404 && answer.status !== 403)
+        assert.match(
+          text,
+          /whether a pull request with auto-merge has (?:heads\/)?feature as its head could not be read/,
+        )
       assert.deepEqual(found.server.effects, [])
     }
   })
