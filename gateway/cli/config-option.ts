@@ -124,7 +124,7 @@ function servingInPlaceOf({ file, environment }: ConfigFileSource): PlaceSetting
   const named = variable(environment, 'PREFLIGHT_DATA_DIR')
   const directory = named ?? (file === null ? null : dataDirectoryIn(file))
   const serving = directory === null ? null : readServing(resolve(directory))
-  if (serving === null || serving.settings === null) return null
+  if (serving === null || !serving.isRunning || serving.settings === null) return null
   if (named === null && serving.config !== (file === null ? null : resolve(file))) return null
   const { sections, routes } = serving.settings
   return { config: loaded({ value: sections, environment: {} }), routes }

@@ -8,7 +8,7 @@ import { messageOf } from '../errors/startup-error.ts'
 import { planWrapping, type EditorFileChange } from '../editors/editor-changes.ts'
 import { editorFiles } from '../editors/places.ts'
 import { isJsonObject } from '../json/strict-json.ts'
-import { readServing } from '../listen/local-access.ts'
+import { isRunning, readServing } from '../listen/local-access.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { variable } from '../settings/environment.ts'
 import { deskHome, type DeskHome } from '../stdio/home.ts'
@@ -175,14 +175,6 @@ function daemonFinding(value: unknown): DoctorFinding {
   return problem(
     `the daemon (process ${pid}) is preflight ${String(version)}; end it, so that the next server starts this version: kill ${pid}`,
   )
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 function editorFindings({ environment }: CommandIo): readonly DoctorFinding[] {

@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { hashApiKey, isKeyInForce } from '../callers/api-keys.ts'
 import { hasRight, isOperatorTenant } from '../callers/rights.ts'
-import { StartupError } from '../errors/startup-error.ts'
+import { errorCode, StartupError } from '../errors/startup-error.ts'
 import { isJsonObject } from '../json/strict-json.ts'
 import { recordIn } from '../json/unchecked-json.ts'
 import { readPrivateFile, writePrivateFile } from '../runtime/private-file.ts'
@@ -35,6 +35,8 @@ export interface ServingGateway {
   readonly token: string
   /** Absolute path of its configuration; null: it has none. */
   readonly config: string | null
+  /** False: its process ended without removing the file. */
+  readonly isRunning: boolean
   /** What commands on the data directory need of the settings in force; null: its ledger is no file. */
   readonly settings: ServedSettings | null
 }
@@ -62,10 +64,19 @@ export function readServing(dataDir: string): ServingGateway | null {
     remedy: 'Run the command as the user of the gateway, or name the gateway with --url.',
   })
   if (text === null) return null
-  const { admin, token, config = null, settings } = recordIn(JSON.parse(text))
+  const { pid, admin, token, config = null, settings } = recordIn(JSON.parse(text))
   if (typeof admin !== 'string' || typeof token !== 'string' || (config !== null && typeof config !== 'string'))
     throw new StartupError(`${file} was not written by this version; restart the gateway, or use --url`)
-  return { admin, token, config, settings: servedIn(settings) }
+  return { admin, token, config, isRunning: typeof pid === 'number' && isRunning(pid), settings: servedIn(settings) }
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // Of another user.
+    return errorCode(error) === 'EPERM'
+  }
 }
 
 function servedIn(settings: unknown): ServedSettings | null {

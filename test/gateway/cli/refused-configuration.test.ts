@@ -1,5 +1,6 @@
 /** Commands on a data directory while the configuration on disk is refused and its gateway goes on with the one before. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -109,11 +110,17 @@ test('without such a gateway, the mistakes are named and what to do', async (t) 
   const elsewhere = join(file, '..', 'other.yaml')
   writeFileSync(elsewhere, broken)
   assert.equal(textAt(serving, 'config'), file)
+  const { pid } = spawnSync(process.execPath, ['--version'])
+  const killed = () => {
+    assert.ok(typeof serving === 'object')
+    writeFileSync(join(data, 'serving.json'), JSON.stringify({ ...serving, pid }), { mode: 0o600 })
+    return command('break-glass', 'list')
+  }
   const ended = async () => {
     await gateway.close()
     return command('break-glass', 'list')
   }
-  for (const refused of [() => run(['break-glass', 'list', '--config', elsewhere]), ended]) {
+  for (const refused of [() => run(['break-glass', 'list', '--config', elsewhere]), killed, ended]) {
     const { code, stderr } = await refused()
     assert.equal(code, 2, stderr)
     assert.match(stderr, /artifact_side/)
