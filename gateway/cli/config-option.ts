@@ -114,7 +114,7 @@ interface PlaceSettings {
 }
 
 const ANOTHER_WAY =
-  'fix these mistakes first; if a gateway goes on with its earlier configuration, name its data directory (--data-dir) or its API (--url)'
+  'fix the mistakes of the configuration first; if a gateway goes on with its earlier configuration, name its data directory (--data-dir) or its API (--url)'
 
 /** One warning a command. */
 const WARNED = new WeakSet<CommandIo>()

@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream'
 import { createParser } from 'eventsource-parser'
 import { openAgent, request, type Agent } from '../network/undici.ts'
 import { LineReader, LONGEST_WRITTEN_LINE } from './lines.ts'
-import { messageOf } from '../errors/startup-error.ts'
+import { notReached } from '../errors/startup-error.ts'
 import type { ProgramEnd, WrappedProgram } from './wrapper.ts'
 
 /** @param address of the stream of events @param headers of every request */
@@ -57,7 +57,7 @@ class SseServer implements WrappedProgram {
       return endOfProgram('the server closed its stream of events')
     } catch (error) {
       if (signal.aborted) return { exitCode: 0, message: 'the client disconnected' }
-      return endOfProgram(`the server cannot be reached: ${messageOf(error)}`)
+      return endOfProgram(notReached('the server', this.#address.href, error).message)
     } finally {
       this.stdout.end()
       void this.#agent.close()

@@ -106,6 +106,15 @@ for (const [host, reason] of [
     assert.equal(at(error, 'data', 'error'), 'UPSTREAM_UNREACHABLE')
   })
 
+test('preflight mcp --sse names address and reason to its client', async (t) => {
+  const origin = `http://localhost:${await freePort()}`
+  const client = startLineClient(startDesk(t), ['--name', 'far', '--sse', `${origin}/sse?token=secret`], [])
+  client.send({ id: 'init', method: 'initialize', params: {} })
+  const { error } = await client.answer('init')
+  assert.match(textAt(error, 'message'), /^the server at http:\/\/localhost:\d+ was not reached: .*ECONNREFUSED/)
+  assert.doesNotMatch(textAt(error, 'message'), /secret/)
+})
+
 test('an address without a host is named as it is, and a failure keeps its code', () => {
   const failure = notReached('the signer', 'unix:/run/s.sock', Object.assign(new Error('away'), { code: 'ENOENT' }))
   assert.equal(failure.message, 'the signer at unix:/run/s.sock was not reached: away')

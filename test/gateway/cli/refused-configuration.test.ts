@@ -124,6 +124,6 @@ test('without such a gateway, the mistakes are named and what to do', async (t) 
     const { code, stderr } = await refused()
     assert.equal(code, 2, stderr)
     assert.match(stderr, /artifact_side/)
-    assert.match(stderr, /fix these mistakes first.*--data-dir.*--url/)
+    assert.match(stderr, /fix the mistakes of the configuration first.*--data-dir.*--url/)
   }
 })
