@@ -35,7 +35,7 @@ export const TlsSettings = strict(
       Type.Object(
         {
           certificate: Type.String({ minLength: 1, description: 'PEM file; relative to the configuration file.' }),
-          key: Type.String({ minLength: 1, description: 'PEM file of its private key (PKCS #8 or SEC 1, EC P-256).' }),
+          key: Type.String({ minLength: 1, description: 'PEM file of its private key (EC P-256 or RSA).' }),
         },
         {
           additionalProperties: false,

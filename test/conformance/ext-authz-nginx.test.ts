@@ -9,6 +9,7 @@ import { breakListing, startPetRoute } from '../fakes/pet-route.ts'
 import { exchangeBytes, statusByHttp2, statusOf } from '../fakes/raw-http.ts'
 import { until } from '../fakes/until.ts'
 import { freePort } from '../fakes/listening.ts'
+import { blockBelow } from '../docs/page.ts'
 
 const NGINX = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'].find((path) => existsSync(path))
 const isDemanded = process.env['CI'] === 'true'
@@ -76,6 +77,9 @@ async function startNginx(t: TestContext, nginx: string, api: string, upstream: 
   const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(directory, name)};`,
   )
+  const shown = blockBelow('ext-authz.md', 'nginx')
+    .replaceAll('http://preflight:15081', api)
+    .replaceAll('http://shop.internal', upstream)
   writeFileSync(
     join(directory, 'nginx.conf'),
     `daemon off; pid ${join(directory, 'pid')}; error_log ${join(directory, 'error.log')}; events {}
@@ -84,43 +88,7 @@ async function startNginx(t: TestContext, nginx: string, api: string, upstream: 
        server {
          listen 127.0.0.1:${port};
          listen 127.0.0.1:${http2Port} http2;
-         error_page 418 = @without_body;
-         location / {
-           if ($request_method ~ ^(?:GET|HEAD|OPTIONS)$) { return 418; }
-           set $framing $server_protocol;
-           auth_request /_preflight;
-           auth_request_set $receipt $upstream_http_preflight_receipt;
-           proxy_set_header Preflight-Receipt $receipt;
-           proxy_set_header Preflight-Decision "";
-           proxy_set_header X-Original-URL "";
-           proxy_set_header X-Rewrite-URL "";
-           proxy_pass ${upstream};
-         }
-         location @without_body {
-           set $framing none;
-           auth_request /_preflight;
-           auth_request_set $receipt $upstream_http_preflight_receipt;
-           proxy_set_header Preflight-Receipt $receipt;
-           proxy_set_header Preflight-Decision "";
-           proxy_set_header X-Original-URL "";
-           proxy_set_header X-Rewrite-URL "";
-           proxy_pass_request_body off;
-           proxy_set_header Content-Length "";
-           proxy_pass ${upstream};
-         }
-         location = /_preflight {
-           internal;
-           proxy_pass ${api}/authz$request_uri;
-           proxy_method $request_method;
-           proxy_pass_request_body off;
-           proxy_buffer_size 16k; proxy_buffers 8 16k;
-           proxy_set_header Content-Length "";
-           proxy_set_header Preflight-Original-Body "$http_content_length/$http_transfer_encoding/$framing";
-           proxy_set_header Preflight-Decision "";
-           proxy_set_header X-Original-URL "";
-           proxy_set_header X-Rewrite-URL "";
-           proxy_set_header Host $host;
-         }
+         ${shown}
        }
      }`,
   )

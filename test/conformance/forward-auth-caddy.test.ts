@@ -10,11 +10,16 @@ import { hasProgram } from '../fakes/programs.ts'
 import { exchangeBytes, statusByHttp2, statusOf } from '../fakes/raw-http.ts'
 import { until } from '../fakes/until.ts'
 import { freePort } from '../fakes/listening.ts'
+import { blockBelow } from '../docs/page.ts'
 
 async function startCaddy(t: TestContext, api: string, upstream: string): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'preflight-caddy-'))
   const port = await freePort()
   const file = join(directory, 'Caddyfile')
+  const shown = blockBelow('ext-authz.md', 'Caddy')
+    .replace('example.com', `http://127.0.0.1:${port}`)
+    .replace('preflight:15081', new URL(api).host)
+    .replace('shop.internal', new URL(upstream).host)
   writeFileSync(
     file,
     `{
@@ -24,29 +29,7 @@ async function startCaddy(t: TestContext, api: string, upstream: string): Promis
          protocols h1 h2c
        }
      }
-     http://127.0.0.1:${port} {
-       @bodiless method GET HEAD OPTIONS
-       @body expression \`{method} in ['GET', 'HEAD', 'OPTIONS'] && {http.request.body} != ''\`
-       route {
-         request_body @bodiless {
-           max_size 1
-         }
-         respond @body 400
-         request_header -Preflight-Decision
-         request_header -X-Original-URL
-         request_header -X-Rewrite-URL
-         request_header -Preflight-Issued
-         forward_auth ${new URL(api).host} {
-           uri /forward-auth
-           copy_headers Preflight-Receipt>Preflight-Issued X-Correlation-ID
-         }
-         request_header -Preflight-Receipt
-         @issued header_regexp Preflight-Issued ^[\\w-]+\\.[\\w-]+\\.[\\w-]+$
-         request_header @issued Preflight-Receipt {http.request.header.Preflight-Issued}
-         request_header -Preflight-Issued
-         reverse_proxy ${new URL(upstream).host}
-       }
-     }`,
+     ${shown}`,
   )
   const { PATH = '' } = process.env
   const child = spawn('caddy', ['run', '--config', file, '--adapter', 'caddyfile'], {

@@ -37,6 +37,15 @@ export function sectionOf(name: string, anchor: string): string {
   return found
 }
 
+/** The first block of code below a heading of a page of docs/. */
+export function blockBelow(page: string, heading: string): string {
+  const tokens = marked.lexer(readFileSync(join(ROOT, 'docs', page), 'utf8'))
+  const from = tokens.findIndex((token) => token.type === 'heading' && token['text'] === heading)
+  const block = tokens.slice(from).find((token): token is Tokens.Code => token.type === 'code')
+  if (from === -1 || block === undefined) throw new Error(`${page} has no block below "${heading}"`)
+  return block.text
+}
+
 /** Texts in back quotes, as a set: what a page names literally. */
 export function namesIn(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(/`([^`\n]+)`/g)].map(([, name = '']) => name))

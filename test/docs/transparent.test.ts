@@ -1,22 +1,14 @@
 /** The iptables commands of docs/transparent.md, in a network namespace: what leaves, and what does not. Needs root and iptables. */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { attempt, link, namespaces, route } from '../fakes/network-namespaces.ts'
 import { hasProgram } from '../fakes/programs.ts'
+import { blockBelow } from './page.ts'
 
-const PAGE = join(import.meta.dirname, '../../docs/transparent.md')
 /** `nobody` */
 const AGENT = 65_534
 const OTHER = 61_337
 const RESOLVER = '10.98.0.1'
-
-function rulesByHand(): string {
-  const [, section = ''] = readFileSync(PAGE, 'utf8').split('## Rules by hand')
-  const [, script = ''] = /^```\n([^]*?)^```/m.exec(section) ?? []
-  return script
-}
 
 test('the rules by hand redirect the agent, reject its other connections, and leave other users alone', async (t) => {
   for (const program of ['ip', 'iptables', 'ip6tables']) if (!hasProgram(t, program, '-V')) return
@@ -26,7 +18,9 @@ test('the rules by hand redirect the agent, reject its other connections, and le
   assert.ok(host !== undefined && out !== undefined)
   link(host, ['10.98.0.2/24', 'fd98::2/64'], out, [`${RESOLVER}/24`, 'fd98::1/64'])
   route(host, 'route', 'add', 'default', 'via', RESOLVER)
-  const script = ['set -e', `AGENT=${AGENT} RESOLVER=${RESOLVER}`, rulesByHand()].join('\n')
+  const script = ['set -e', `AGENT=${AGENT} RESOLVER=${RESOLVER}`, blockBelow('transparent.md', 'Rules by hand')].join(
+    '\n',
+  )
   const ran = await host.run(['bash', '-c', script])
   assert.equal(ran.code, 0, ran.stderr)
 
