@@ -1,7 +1,14 @@
 /** Bitbucket Cloud's REST API, version 2.0. https://developer.atlassian.com/cloud/bitbucket/rest/ */
 import { encodePath, filesInOrder, renamed, rawFile } from './files.ts'
 import { at, commitAt, isCommitId, listAt, optionalTextAt, requiredTextAt } from './members.ts'
-import { NO_WAITING_MERGES, PLATFORMS, type ChangedFile, type Listing, type ScmClient } from './platform.ts'
+import {
+  NO_WAITING_MERGES,
+  PLATFORMS,
+  type ChangedFile,
+  type Listing,
+  type MergeRequest,
+  type ScmClient,
+} from './platform.ts'
 import { orAbsent, ScmError } from './scm-error.ts'
 import type { ScmTransport } from './transport.ts'
 import type { JsonObject } from '../json/strict-json.ts'
@@ -57,27 +64,9 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
         isFile: () => true,
       }),
     async paths(commit) {
-      const { items, incomplete } = await pages(`/src/${commit}/?max_depth=${MAX_DEPTH}&pagelen=100`)
-      const paths = items.flatMap((entry) => (entry['type'] === 'commit_file' ? [requiredTextAt(entry, 'path')] : []))
-      const isDeeper = paths.some((path) => path.split('/').length >= MAX_DEPTH)
-      return { items: paths, incomplete: incomplete ?? (isDeeper ? `folders are nested ${MAX_DEPTH} deep` : null) }
+      return pathsIn(await pages(`/src/${commit}/?max_depth=${MAX_DEPTH}&pagelen=100`))
     },
-    async mergeRequest(id) {
-      const answer = await json(`/pullrequests/${id}`)
-      return {
-        id,
-        isOpen: !['MERGED', 'DECLINED', 'SUPERSEDED'].includes(optionalTextAt(answer, 'state') ?? ''),
-        base: requiredTextAt(answer, 'destination', 'branch', 'name'),
-        head: requiredTextAt(answer, 'source', 'branch', 'name'),
-        // Pull requests carry the first twelve digits only.
-        headSha: await fullId(requiredTextAt(answer, 'source', 'commit', 'hash')),
-        trialMerge: null,
-        isRebase: isRebaseStrategy(optionalTextAt(answer, 'destination', 'branch', 'default_merge_strategy')),
-        removesHead: at(answer, 'close_source_branch') === true,
-        isFromElsewhere:
-          at(answer, 'source', 'repository', 'full_name') !== at(answer, 'destination', 'repository', 'full_name'),
-      }
-    },
+    mergeRequest: async (id) => pullRequestIn(await json(`/pullrequests/${id}`), id, fullId),
     // Its API does not show which requests wait for their builds (docs/protocols/source-control.md).
     waitingMerges: () => Promise.resolve(NO_WAITING_MERGES),
     async parentsOf(commit) {
@@ -89,6 +78,28 @@ export function createBitbucketClient(transport: ScmTransport, repository: strin
       return { items: commits, incomplete }
     },
     previous: () => Promise.reject(new ScmError('unexpected', `${title} reports no releases and deployments here`)),
+  }
+}
+
+function pathsIn({ items, incomplete }: Listing<JsonObject>): Listing<string> {
+  const paths = items.flatMap((entry) => (entry['type'] === 'commit_file' ? [requiredTextAt(entry, 'path')] : []))
+  const isDeeper = paths.some((path) => path.split('/').length >= MAX_DEPTH)
+  return { items: paths, incomplete: incomplete ?? (isDeeper ? `folders are nested ${MAX_DEPTH} deep` : null) }
+}
+
+async function pullRequestIn(answer: unknown, id: string, fullId: BitbucketLookups['fullId']): Promise<MergeRequest> {
+  return {
+    id,
+    isOpen: !['MERGED', 'DECLINED', 'SUPERSEDED'].includes(optionalTextAt(answer, 'state') ?? ''),
+    base: requiredTextAt(answer, 'destination', 'branch', 'name'),
+    head: requiredTextAt(answer, 'source', 'branch', 'name'),
+    // Pull requests carry the first twelve digits only.
+    headSha: await fullId(requiredTextAt(answer, 'source', 'commit', 'hash')),
+    trialMerge: null,
+    isRebase: isRebaseStrategy(optionalTextAt(answer, 'destination', 'branch', 'default_merge_strategy')),
+    removesHead: at(answer, 'close_source_branch') === true,
+    isFromElsewhere:
+      at(answer, 'source', 'repository', 'full_name') !== at(answer, 'destination', 'repository', 'full_name'),
   }
 }
 

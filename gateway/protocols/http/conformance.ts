@@ -36,67 +36,70 @@ interface ApiConformanceDeps {
 }
 
 export function createApiConformance(deps: ApiConformanceDeps): ApiConformance {
-  const { validator, config, checks, logger } = deps
   return {
-    needsBody(head) {
-      if (head.route.validate === 'off' || !hasBody(head.received.headers) || !isJsonType(head.headers['content-type']))
-        return false
-      const length = Number(head.received.headers['content-length'] ?? Number.NaN)
-      // A route in observe mode refuses no request for its length.
-      return isEnforced(head.route) || length <= config().limits.proxied_body
-    },
-    async ofRequest(call, pinned) {
-      const { route, method, upstreamPath: target, headers } = call
-      try {
-        const plain = await plainBody(
-          isJsonType(headers['content-type']) ? call.body : null,
-          headers,
-          config().limits.proxied_body,
-        )
-        // The upstream may read a body that this cannot read.
-        if (!plain.ok) return departure(call, pinned, null, [{ where: 'body', message: plain.why }])
-        const body = plain.bytes
-        const message = {
-          side: 'request',
-          method,
-          target,
-          headers: flat(headers),
-          hasBody: hasBody(call.received.headers),
-          body,
-        } as const
-        const conformance = await validator.check(pinned, message)
-        checks.count(route.name, 'request', conformance.result)
-        return conformance.result === 'violates'
-          ? departure(call, pinned, conformance.operation, conformance.violations)
-          : null
-      } catch (error) {
-        checks.count(route.name, 'request', 'failed')
-        throw error
-      }
-    },
-    watchAnswer(call, pinned, under) {
-      const { method, upstreamPath: target } = call
-      const limit = config().limits.proxied_body
-      return watchAnswer(limit, async ({ status, headers, body: bytes }) => {
-        try {
-          const plain = await plainBody(bytes, headers, limit)
-          const body = plain.ok ? plain.bytes : null
-          const message = { side: 'answer', method, target, status, headers: flat(headers), body } as const
-          const conformance = await validator.check(pinned, message)
-          checks.count(call.route.name, 'answer', conformance.result)
-          if (conformance.result !== 'violates') return
-          checks.drifted(departure(call, pinned, conformance.operation, conformance.violations), under)
-        } catch (error) {
-          // The answer is already sent: an unchecked answer is counted, and is no fault of the call.
-          checks.count(call.route.name, 'answer', 'failed')
-          logger.debug(
-            { event: 'contract.check_failed', err: error, correlation_id: call.correlationId },
-            'response could not be checked against the contract',
-          )
-        }
-      })
-    },
+    needsBody: (head) => needsBody(head, deps.config().limits.proxied_body),
+    ofRequest: (call, pinned) => departureOfRequest(call, pinned, deps),
+    watchAnswer: (call, pinned, under) => answerWatcherOf(call, pinned, under, deps),
   }
+}
+
+function needsBody({ route, received, headers }: CallHead, limit: number): boolean {
+  if (route.validate === 'off' || !hasBody(received.headers) || !isJsonType(headers['content-type'])) return false
+  const length = Number(received.headers['content-length'] ?? Number.NaN)
+  // A route in observe mode refuses no request for its length.
+  return isEnforced(route) || length <= limit
+}
+
+async function departureOfRequest(
+  call: Call,
+  pinned: PinnedText,
+  { validator, config, checks }: ApiConformanceDeps,
+): Promise<Departure | null> {
+  const { route, method, upstreamPath: target, headers } = call
+  try {
+    const bytes = isJsonType(headers['content-type']) ? call.body : null
+    const plain = await plainBody(bytes, headers, config().limits.proxied_body)
+    // The upstream may read a body that this cannot read.
+    if (!plain.ok) return departure(call, pinned, null, [{ where: 'body', message: plain.why }])
+    const described = { side: 'request', method, target, headers: flat(headers) } as const
+    const message = { ...described, hasBody: hasBody(call.received.headers), body: plain.bytes }
+    const conformance = await validator.check(pinned, message)
+    checks.count(route.name, 'request', conformance.result)
+    return conformance.result === 'violates'
+      ? departure(call, pinned, conformance.operation, conformance.violations)
+      : null
+  } catch (error) {
+    checks.count(route.name, 'request', 'failed')
+    throw error
+  }
+}
+
+function answerWatcherOf(
+  call: Call,
+  pinned: PinnedText,
+  under: Under,
+  { validator, config, checks, logger }: ApiConformanceDeps,
+): AnswerWatcher {
+  const { method, upstreamPath: target } = call
+  const limit = config().limits.proxied_body
+  return watchAnswer(limit, async ({ status, headers, body: bytes }) => {
+    try {
+      const plain = await plainBody(bytes, headers, limit)
+      const body = plain.ok ? plain.bytes : null
+      const message = { side: 'answer', method, target, status, headers: flat(headers), body } as const
+      const conformance = await validator.check(pinned, message)
+      checks.count(call.route.name, 'answer', conformance.result)
+      if (conformance.result !== 'violates') return
+      checks.drifted(departure(call, pinned, conformance.operation, conformance.violations), under)
+    } catch (error) {
+      // The answer is already sent: an unchecked answer is counted, and is no fault of the call.
+      checks.count(call.route.name, 'answer', 'failed')
+      logger.debug(
+        { event: 'contract.check_failed', err: error, correlation_id: call.correlationId },
+        'response could not be checked against the contract',
+      )
+    }
+  })
 }
 
 /** @param operation as the contract writes it */

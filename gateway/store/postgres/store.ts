@@ -87,32 +87,13 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await close()
     throw new StartupError(postgresOpeningFault(description, error), { cause: error })
   }
-  const { bound, onLive = () => {}, onTime = () => {} } = options
-  const { locks = null } = options
+  const { bound, locks, onLive = () => {}, onTime = () => {} } = options
   const partitions = options.listens ? keepPartitions(directly, options) : null
   const listener = options.listens
     ? startListener({ connections: directly, bound, onLive, onTime, onBeat: (connection) => heads.note(connection) })
     : null
-  const run = runnerOf(connections, options, isPooled)
-  const carry = async (name: string, values: readonly unknown[]): Promise<unknown> => {
-    const started = performance.now()
-    let isGood = false
-    try {
-      // Whoever has the lock of the data directory by now writes to its chain.
-      if (!isReading(name)) locks?.require()
-      const value = await run(name, values)
-      isGood = true
-      if (!isReading(name)) options.onWritable?.(true)
-      return value
-    } catch (error) {
-      // A query that took too long says nothing about writes.
-      const isUnrelated = isReading(name) && isRefusedStatement(error)
-      throw storeError(error, isUnrelated ? {} : options)
-    } finally {
-      options.onCall?.(name, (performance.now() - started) / 1000, isGood)
-    }
-  }
-  const traced = (name: string, values: readonly unknown[]) => inSpan('store', name, () => carry(name, values))
+  const run = reportingRunner(runnerOf(connections, options, isPooled), options)
+  const traced = (name: string, values: readonly unknown[]) => inSpan('store', name, () => run(name, values))
   return storeOf(tablesOver(traced), {
     description,
     calls: options.calls,
@@ -126,6 +107,28 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       locks?.close()
     },
   })
+}
+
+/** Reports each call and its outcome, and gives its error a code. */
+function reportingRunner(run: RunOperation, options: PostgresStoreOptions): RunOperation {
+  return async (name, values) => {
+    const started = performance.now()
+    let isGood = false
+    try {
+      // Whoever has the lock of the data directory by now writes to its chain.
+      if (!isReading(name)) options.locks?.require()
+      const value = await run(name, values)
+      isGood = true
+      if (!isReading(name)) options.onWritable?.(true)
+      return value
+    } catch (error) {
+      // A query that took too long says nothing about writes.
+      const isUnrelated = isReading(name) && isRefusedStatement(error)
+      throw storeError(error, isUnrelated ? {} : options)
+    } finally {
+      options.onCall?.(name, (performance.now() - started) / 1000, isGood)
+    }
+  }
 }
 
 /** A gateway may run for longer than the partitions reach that it made at its start. */
