@@ -96,3 +96,10 @@ export function issueOn(
     key,
   }
 }
+
+/** `decideOn`, of a verdict that may be issued too. */
+export function verdictOn(findings: readonly FakeFinding[], changes: Partial<DecideInput> = {}): Verdict {
+  const verdict = decideOn(findings, changes)
+  issueOn(verdict)
+  return verdict
+}

@@ -146,3 +146,10 @@ export async function initialize(client: LineClient): Promise<void> {
   await client.ask('init', 'initialize', { protocolVersion: '2025-06-18', capabilities: { sampling: {} }, clientInfo })
   client.send({ method: 'notifications/initialized' })
 }
+
+/** A client of the server `lines`, which offers the tools in the file, after its first exchange. */
+export async function started(desk: Desk, file: string): Promise<LineClient> {
+  const client = startLineClient(desk, ['--name', 'lines'], [process.execPath, LINE_SERVER, file])
+  await initialize(client)
+  return client
+}

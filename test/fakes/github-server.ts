@@ -1,4 +1,7 @@
 /** GitHub's REST and GraphQL API over a repository in memory, in the shapes and with the limits that its documentation gives. */
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { blobId, type FakeChange, type FakeMergeRequest, type FakeRepository } from './scm-repository.ts'
 import { githubReports } from './commit-reports.ts'
 import { startScmServer, type ScmReply, type ScmRoute, type ScmServer } from './scm-server.ts'
@@ -281,4 +284,12 @@ function graphql(server: ScmServer, { query, variables = {} }: GraphqlRequest): 
       body: { data: { node: { __typename: 'Ref', name: id.slice(4), prefix: 'refs/tags/', repository: owner } } },
     }
   return { body: { data: { node: id === 'R_4711' ? { __typename: 'Repository', ...owner } : null } } }
+}
+
+/** The file of a new private key of a GitHub App. */
+export function appKey(directory: string): string {
+  const file = join(directory, 'app.pem')
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeFileSync(file, privateKey.export({ type: 'pkcs1', format: 'pem' }))
+  return file
 }

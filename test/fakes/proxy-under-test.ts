@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
+import type { TestContext } from 'node:test'
 import type { Decision } from '../../engine/internal.ts'
 import { bodyPace, createBodies, type BodyMemory } from '../../gateway/listen/bodies.ts'
 import { createMemoryBudget } from '../../gateway/runtime/memory-budget.ts'
@@ -184,4 +185,12 @@ function eventLines(events: TelemetryEvent[]): Writable {
       done()
     },
   })
+}
+
+/** A proxy before one upstream, whose route passes every call; it ends with the test. */
+export async function passingProxy(t: TestContext, upstream: string, route: object = {}): Promise<ProxyUnderTest> {
+  const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
+  const proxy = await startProxy({ routes: [{ ...passing, ...route }] })
+  t.after(() => proxy.close())
+  return proxy
 }

@@ -1,4 +1,5 @@
 /** The kinds of store that tests run over: a file, and a real PostgreSQL server. Each opening is an empty store. */
+import { DatabaseSync } from 'node:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -59,4 +60,14 @@ export function postgresOptions(url: string, overrides: Partial<PostgresStoreOpt
     listens: false,
     ...overrides,
   }
+}
+
+/** Changes the ledger in a data directory past its triggers, as somebody with access to the file can. */
+export function tamper(data: string, statements: string): void {
+  const intruder = new DatabaseSync(join(data, 'ledger.db'))
+  intruder.exec('PRAGMA foreign_keys = OFF')
+  for (const row of intruder.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all())
+    intruder.exec(`DROP TRIGGER ${String(row['name'])}`)
+  intruder.exec(statements)
+  intruder.close()
 }

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { DECISION_CLASSES, EMPTY_CONTEXT, type DecideInput, type Verdict } from '../../../engine/internal.ts'
+import { DECISION_CLASSES, EMPTY_CONTEXT, type Verdict } from '../../../engine/internal.ts'
 import { failedAnalysis, fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
-import { decideOn, digest, fakePolicy, issueOn, NOW } from '../../fakes/decisions.ts'
+import { digest, fakePolicy, NOW, verdictOn } from '../../fakes/decisions.ts'
 
 const BREAKING: FakeFinding = { rule: 'api-removed-without-deprecation', level: 'breaking', places: ['GET /pets'] }
 const DANGEROUS: FakeFinding = { rule: 'default-changed', level: 'dangerous', places: ['GET /owners'] }
 const DEPRECATED: FakeFinding = { rule: 'endpoint-deprecated', level: 'info', places: ['GET /pets'] }
 const codes = (reasons: readonly { readonly code: string }[]) => reasons.map(({ code }) => code)
-
-/** Every verdict of these tests has to be one that may be issued, too. */
-function verdictOn(findings: readonly FakeFinding[], changes: Partial<DecideInput> = {}): Verdict {
-  const verdict = decideOn(findings, changes)
-  issueOn(verdict)
-  return verdict
-}
 
 suite('the decision', () => {
   for (const [what, findings, decision] of [

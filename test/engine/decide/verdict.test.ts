@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { DecideInput, DetectedPattern, PatternReport, PatternSource, Verdict } from '../../../engine/internal.ts'
+import type { DetectedPattern, PatternReport, PatternSource } from '../../../engine/internal.ts'
 import { failedAnalysis, fakeAnalysis, type FakeFinding } from '../../fakes/comparisons.ts'
-import { decideOn, issueOn } from '../../fakes/decisions.ts'
+import { verdictOn } from '../../fakes/decisions.ts'
 
 const BREAKING: FakeFinding = { rule: 'api-removed', level: 'breaking', places: ['GET /pets'] }
 const DANGEROUS: FakeFinding = { rule: 'default-changed', level: 'dangerous', places: ['GET /owners'] }
 const DEPRECATED: FakeFinding = { rule: 'endpoint-deprecated', level: 'info', places: ['GET /pets'] }
-
-/** Every verdict of these tests has to be one that may be issued, too. */
-function verdictOn(findings: readonly FakeFinding[], changes: Partial<DecideInput> = {}): Verdict {
-  const verdict = decideOn(findings, changes)
-  issueOn(verdict)
-  return verdict
-}
 
 suite('many findings', () => {
   const many = Array.from({ length: 400 }, (_, index): FakeFinding => ({

@@ -1,6 +1,5 @@
 /** A merge that waits on the wire for an approval is shown at its head commit, and so is what people decide. */
 import assert from 'node:assert/strict'
-import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +10,7 @@ import { createLogger } from '../../../gateway/telemetry/log.ts'
 import { startBitbucket } from '../../fakes/bitbucket-server.ts'
 import type { ShownReport } from '../../fakes/commit-reports.ts'
 import { startTestGateway, TEST_KEY } from '../../fakes/gateway.ts'
-import { startGithub } from '../../fakes/github-server.ts'
+import { startGithub, appKey } from '../../fakes/github-server.ts'
 import { startGitlab } from '../../fakes/gitlab-server.ts'
 import { openapi } from '../../fakes/scm-client.ts'
 import { FakeRepository } from '../../fakes/scm-repository.ts'
@@ -86,13 +85,6 @@ async function scene(t: TestContext, platform: Platform, { isApp = false, mode =
   const statuses = () =>
     server.shown.filter(({ kind, commit }) => commit === head && (kind === 'status' || kind.startsWith('check-run')))
   return { gateway, server, api, merge, statuses }
-}
-
-function appKey(directory: string): string {
-  const file = join(directory, 'app.pem')
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  writeFileSync(file, privateKey.export({ type: 'pkcs1', format: 'pem' }))
-  return file
 }
 
 const stateOf = ({ body }: ShownReport) => String(at(body, 'conclusion') ?? at(body, 'state') ?? at(body, 'status'))

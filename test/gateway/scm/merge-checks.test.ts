@@ -3,7 +3,6 @@
  * It is one file, since all of its tests share one scene.
  */
 import assert from 'node:assert/strict'
-import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +10,7 @@ import { test, type TestContext } from 'node:test'
 import { startBitbucket } from '../../fakes/bitbucket-server.ts'
 import type { ShownReport } from '../../fakes/commit-reports.ts'
 import { startTestGateway, TEST_KEY, type TestGateway } from '../../fakes/gateway.ts'
-import { startGithub } from '../../fakes/github-server.ts'
+import { startGithub, appKey } from '../../fakes/github-server.ts'
 import { startGitlab } from '../../fakes/gitlab-server.ts'
 import { openapi } from '../../fakes/scm-client.ts'
 import { FakeRepository } from '../../fakes/scm-repository.ts'
@@ -152,13 +151,6 @@ async function scene(t: TestContext, platform: Platform, options: SceneOptions =
       return { status: response.status, body: await response.json() }
     },
   }
-}
-
-function appKey(directory: string): string {
-  const file = join(directory, 'app.pem')
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  writeFileSync(file, privateKey.export({ type: 'pkcs1', format: 'pem' }))
-  return file
 }
 
 /** Installation tokens of a GitHub App. */

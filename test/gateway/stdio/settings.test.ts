@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import {
-  initialize,
   LINE_SERVER,
   PREFLIGHT,
   startDesk,
   startLineClient,
   type Desk,
   type LineClient,
+  started,
 } from '../../fakes/desk.ts'
 import { run } from '../../fakes/command-io.ts'
 import { until } from '../../fakes/until.ts'
@@ -25,12 +25,6 @@ function offer(t: TestContext): string {
   const file = join(folder, 'tools.json')
   writeFileSync(file, JSON.stringify([{ name: 'echo', description: 'echo', inputSchema: { type: 'object' } }]))
   return file
-}
-
-async function started(desk: Desk, file: string): Promise<LineClient> {
-  const client = startLineClient(desk, ['--name', 'lines'], [process.execPath, LINE_SERVER, file])
-  await initialize(client)
-  return client
 }
 
 async function isRefused(client: LineClient, id: string): Promise<boolean> {

@@ -11,6 +11,7 @@ import {
   startLineClient,
   type Desk,
   type LineClient,
+  started,
 } from '../../fakes/desk.ts'
 import { startScript } from '../../../bench/gateway.ts'
 import { runProgram } from '../../fakes/programs.ts'
@@ -31,12 +32,6 @@ function offer(t: TestContext): string {
   const file = join(folder, 'tools.json')
   writeFileSync(file, JSON.stringify(TOOL_NAMES.map((name) => tool(name))))
   return file
-}
-
-async function started(desk: Desk, file: string): Promise<LineClient> {
-  const client = startLineClient(desk, ['--name', 'lines'], [process.execPath, LINE_SERVER, file])
-  await initialize(client)
-  return client
 }
 
 const call = (client: LineClient, id: string, name: string, args: object = {}) =>

@@ -17,6 +17,7 @@ import { run } from '../../fakes/command-io.ts'
 import { decisionRow } from '../../fakes/decision-row.ts'
 import { devNull, FREE_PORTS, TEST_KEY } from '../../fakes/gateway.ts'
 import { fillStore } from '../../fakes/filled-store.ts'
+import { tamper } from '../../fakes/stores.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'preflight-integrity-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -52,16 +53,6 @@ async function fillNew(): Promise<string> {
 }
 
 const verify = (data: string, ...more: readonly string[]) => run(['ledger', 'verify', '--data-dir', data, ...more])
-
-/** As somebody with the file in hand: triggers and foreign keys do not hold. */
-function tamper(data: string, statements: string): void {
-  const intruder = new DatabaseSync(join(data, 'ledger.db'))
-  intruder.exec('PRAGMA foreign_keys = OFF')
-  for (const row of intruder.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all())
-    intruder.exec(`DROP TRIGGER ${String(row['name'])}`)
-  intruder.exec(statements)
-  intruder.close()
-}
 
 const DECISION_COLUMNS =
   'sequence, decision_id, tenant, route, decision, execution_action, operation, environment, repository, fingerprint, ' +

@@ -17,6 +17,7 @@ import { createLogger } from '../../../gateway/telemetry/log.ts'
 import { createMetrics } from '../../../gateway/telemetry/metrics.ts'
 import { run } from '../../fakes/command-io.ts'
 import { decisionRow } from '../../fakes/decision-row.ts'
+import { tamper } from '../../fakes/stores.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'preflight-pruning-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -87,15 +88,6 @@ const prune = (ledger: Ledger, before: number) =>
 const ids = async (store: Store) =>
   (await store.decisions.list({ tenant: 'local', limit: 100 })).map(({ decisionId }) => decisionId).toReversed()
 const verify = (data: string, ...more: readonly string[]) => run(['ledger', 'verify', '--data-dir', data, ...more])
-
-function tamper(data: string, statements: string): void {
-  const intruder = new DatabaseSync(join(data, 'ledger.db'))
-  intruder.exec('PRAGMA foreign_keys = OFF')
-  for (const row of intruder.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all())
-    intruder.exec(`DROP TRIGGER ${String(row['name'])}`)
-  intruder.exec(statements)
-  intruder.close()
-}
 
 suite('a pruned ledger', () => {
   test('has what is young enough, and still verifies', async () => {

@@ -6,15 +6,8 @@ import { createServer } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { listening, answeringBytes } from '../../fakes/listening.ts'
 import { exchangeBytes, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
+import { passingProxy } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
-
-async function proxyTo(t: TestContext, upstream: string): Promise<ProxyUnderTest> {
-  const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
-  const proxy = await startProxy({ routes: [passing] })
-  t.after(() => proxy.close())
-  return proxy
-}
 
 interface Answered {
   readonly status: number | 'reset'
@@ -32,7 +25,7 @@ function rawOf(values: readonly unknown[]): readonly string[] {
 }
 
 async function ask(t: TestContext, answer: string): Promise<Answered> {
-  const proxy = await proxyTo(t, await listening(t, createServer(answeringBytes(answer))))
+  const proxy = await passingProxy(t, await listening(t, createServer(answeringBytes(answer))))
   const session = connect(proxy.url)
   t.after(() => session.destroy())
   const stream = session.request({ ':path': '/' })
@@ -102,7 +95,7 @@ test('trailers of a request over HTTP/1.1 are not forwarded to an HTTP/2 upstrea
     stream.on('end', () => stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { endStream: true }))
     stream.resume()
   })
-  const proxy = await proxyTo(t, await listening(t, server))
+  const proxy = await passingProxy(t, await listening(t, server))
   const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/grpc\r\nTransfer-Encoding: chunked\r\n'
   const trailers = 'Connection: close\r\nTE: gzip\r\nHTTP2-Settings: x\r\nPreflight-Receipt: x\r\nX-Sum: 42\r\n'
   const bytes = `${head}Connection: close\r\n\r\n4\r\ngood\r\n0\r\n${trailers}\r\n`

@@ -9,18 +9,11 @@ import { test, type TestContext } from 'node:test'
 import { petContract } from '../../fakes/http-upstream.ts'
 import { listening, answeringBytes } from '../../fakes/listening.ts'
 import { exchangeBytes } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
+import { startProxy, type ProxyUnderTest, passingProxy } from '../../fakes/proxy-under-test.ts'
 import { until } from '../../fakes/until.ts'
 
 async function upstreamAnswering(t: TestContext, bytes: string): Promise<ProxyUnderTest> {
-  return proxyTo(t, await listening(t, createTcpServer(answeringBytes(bytes))))
-}
-
-async function proxyTo(t: TestContext, upstream: string): Promise<ProxyUnderTest> {
-  const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
-  const proxy = await startProxy({ routes: [passing] })
-  t.after(() => proxy.close())
-  return proxy
+  return passingProxy(t, await listening(t, createTcpServer(answeringBytes(bytes))))
 }
 
 const ANSWER = 'HTTP/1.1 200 OK\nContent-Length: 4\nConnection: close\n\ngood'
@@ -68,7 +61,7 @@ test('early hints arrive while the upstream still works on its answer', async (t
     response.writeEarlyHints({ link: '</a.css>; rel=preload' })
     answers.push(() => response.end('good'))
   })
-  const proxy = await proxyTo(t, await listening(t, server))
+  const proxy = await passingProxy(t, await listening(t, server))
   const request = httpRequest(proxy.url)
   request.end()
   const [info]: InformationEvent[] = await once(request, 'information')

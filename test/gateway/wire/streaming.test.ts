@@ -7,14 +7,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
 import { listening, answeringBytes } from '../../fakes/listening.ts'
 import { exchangeBytes, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
-
-async function proxyTo(t: TestContext, upstream: string, route: object = {}): Promise<ProxyUnderTest> {
-  const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
-  const proxy = await startProxy({ routes: [{ ...passing, ...route }] })
-  t.after(() => proxy.close())
-  return proxy
-}
+import { passingProxy } from '../../fakes/proxy-under-test.ts'
 
 /** Answers the first request on each connection, and closes it in the face of the second. */
 async function tiredServer(t: TestContext): Promise<{ readonly origin: string; readonly heads: string[] }> {
@@ -43,7 +36,7 @@ async function tiredServer(t: TestContext): Promise<{ readonly origin: string; r
 
 test('a read on a connection that the upstream has just given up is sent again, once', async (t) => {
   const { origin, heads } = await tiredServer(t)
-  const proxy = await proxyTo(t, origin)
+  const proxy = await passingProxy(t, origin)
   assert.equal(await (await fetch(`${proxy.url}/one`)).text(), 'good')
   assert.equal(await (await fetch(`${proxy.url}/two`)).text(), 'good')
   assert.deepEqual(heads, ['GET /one', 'GET /two', 'GET /two'])
@@ -51,7 +44,7 @@ test('a read on a connection that the upstream has just given up is sent again, 
 
 test('a request that may have been executed is not retried: the caller gets an upstream error', async (t) => {
   const { origin, heads } = await tiredServer(t)
-  const proxy = await proxyTo(t, origin)
+  const proxy = await passingProxy(t, origin)
   await (await fetch(`${proxy.url}/one`)).text()
   assert.equal((await fetch(`${proxy.url}/two`, { method: 'POST', body: 'x' })).status, 502)
   assert.equal(heads.filter((head) => head.startsWith('POST')).length, 1)
@@ -83,7 +76,7 @@ for (const [sends, answer] of Object.entries(BROKEN))
             else socket.end(answer)
           })
         })
-        const proxy = await proxyTo(t, await listening(t, server))
+        const proxy = await passingProxy(t, await listening(t, server))
         if (connection === 'kept') assert.equal(await (await fetch(`${proxy.url}/first`)).text(), 'good')
         const { status } = await fetch(`${proxy.url}/then`, { method })
         assert.equal(status, 502)
@@ -104,7 +97,7 @@ test('an upload of a gigabyte passes in memory that does not grow with it, with 
   t.after(() => server.close())
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const proxy = await proxyTo(t, `http://127.0.0.1:${port}`)
+  const proxy = await passingProxy(t, `http://127.0.0.1:${port}`)
   const chunk = Buffer.alloc(1024 * 1024)
   const before = process.memoryUsage().rss
   let peak = before
@@ -137,7 +130,7 @@ for (const [status, fields, body] of [
     t.after(() => server.close())
     const address = server.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    const proxy = await proxyTo(t, `http://127.0.0.1:${port}`)
+    const proxy = await passingProxy(t, `http://127.0.0.1:${port}`)
     const { hostname, port: own } = new URL(proxy.url)
     const socket = connect(Number(own), hostname)
     socket.write('GET / HTTP/1.1\r\nHost: a\r\nRange: bytes=0-3\r\nConnection: close\r\n\r\n')
@@ -163,7 +156,7 @@ for (const [what, asks, answer, body] of [
   ['a reason that is not ASCII', 'GET / HTTP/1.1', '200 \xe9t\xc3\xa9\nContent-Length: 4\n\ngood', 'good'],
 ] as const) {
   test(`an answer with ${what} arrives`, async (t) => {
-    const proxy = await proxyTo(t, await listening(t, createTcpServer(answeringBytes(`HTTP/1.1 ${answer}`))))
+    const proxy = await passingProxy(t, await listening(t, createTcpServer(answeringBytes(`HTTP/1.1 ${answer}`))))
     const received = await exchangeBytes(proxy.url, `${asks}\r\nHost: a\r\nConnection: close\r\n\r\n`)
     assert.equal(statusOf(received), statusOf(`HTTP/1.1 ${answer}`))
     assert.equal(received.slice(received.indexOf('\r\n\r\n') + 4).replaceAll('\r\n', '|'), body)
@@ -183,7 +176,7 @@ test('bytes beyond ASCII in the head of an answer stay as they are when its body
       })
     }),
   )
-  const proxy = await proxyTo(t, upstream)
+  const proxy = await passingProxy(t, upstream)
   const answer = await exchangeBytes(proxy.url, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   assert.match(answer, /\r\nX-A: caf\xe9\r\n.*late/s)
 })

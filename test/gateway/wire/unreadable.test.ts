@@ -11,7 +11,7 @@ import { startApi } from '../../fakes/api.ts'
 import { startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { listening } from '../../fakes/listening.ts'
 import { exchangeBytes, openSocket, statusOf } from '../../fakes/raw-http.ts'
-import { startProxy, type ProxyUnderTest } from '../../fakes/proxy-under-test.ts'
+import { type ProxyUnderTest, passingProxy } from '../../fakes/proxy-under-test.ts'
 import { readHead } from '../../fakes/through-proxy.ts'
 import { until } from '../../fakes/until.ts'
 import { at } from '../../json.ts'
@@ -23,16 +23,9 @@ interface Scene {
 
 async function scene(t: TestContext): Promise<Scene> {
   const upstream = await startHttpUpstream((_request, response) => response.end('good'))
-  const proxy = await proxyTo(t, upstream.origin)
+  const proxy = await passingProxy(t, upstream.origin)
   t.after(() => upstream.close())
   return { proxy, upstream }
-}
-
-async function proxyTo(t: TestContext, upstream: string): Promise<ProxyUnderTest> {
-  const passing = { name: 'plain', match: { path: '/' }, protocol: 'mapped', map: [{ action: 'pass' }], upstream }
-  const proxy = await startProxy({ routes: [passing] })
-  t.after(() => proxy.close())
-  return proxy
 }
 
 function get(target: string, ...fields: readonly string[]): string {
@@ -75,7 +68,7 @@ for (const [what, bytes, status, code, message] of [
 
 test('a target of 16 KiB, 496 fields, and a receipt with its envelope at their largest are taken', async (t) => {
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (_request, response) => response.end('good'))
-  const proxy = await proxyTo(t, await listening(t, server))
+  const proxy = await passingProxy(t, await listening(t, server))
   for (const bytes of [
     get(`/${'x'.repeat(16 * 1024 - 1)}`),
     get('/', ...Array(496).fill('X: y')),
@@ -112,7 +105,7 @@ for (const [what, bytes, urls] of BEHIND)
         if (request.url === '/1') answers.push(response)
         else response.end('second')
       })
-      const proxy = await proxyTo(t, await listening(t, server))
+      const proxy = await passingProxy(t, await listening(t, server))
       const socket = openSocket(proxy.url)
       t.after(() => socket.destroy())
       const received = text(socket)
@@ -137,7 +130,7 @@ for (const [what, bytes, urls] of BEHIND)
 
 test('an upload that breaks off after its answer has begun is cut, and its call ends', async (t) => {
   const server = createServer((_request, response) => void response.writeHead(200).write('begun'))
-  const proxy = await proxyTo(t, await listening(t, server))
+  const proxy = await passingProxy(t, await listening(t, server))
   const socket = openSocket(proxy.url)
   t.after(() => socket.destroy())
   socket.on('error', () => {})
@@ -156,7 +149,7 @@ test('bytes behind a switch to another protocol belong to that protocol', async 
     tunnelled.push(head.toString())
     upstream.on('data', (chunk: Buffer) => void tunnelled.push(chunk.toString()))
   })
-  const proxy = await proxyTo(t, await listening(t, server))
+  const proxy = await passingProxy(t, await listening(t, server))
   const socket = openSocket(proxy.url)
   t.after(() => socket.destroy())
   socket.write(`GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n${NO_REQUEST}`)
@@ -173,7 +166,7 @@ test('an upload that stops making sense is refused, and the upstream does not ta
       request.on('data', () => arrived.resolve()).on('end', () => (isWhole = true))
     }),
   )
-  const proxy = await proxyTo(t, upstream)
+  const proxy = await passingProxy(t, upstream)
   const socket = openSocket(proxy.url)
   t.after(() => socket.destroy())
   socket.write(`${CHUNKED}5\r\nhello\r\n`)
