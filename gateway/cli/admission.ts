@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isJsonObject } from '../json/strict-json.ts'
-import { EXIT, UsageError, type Arguments, type Command, type CommandGroup } from './command.ts'
+import { EXIT, InputError, type Arguments, type Command, type CommandGroup } from './command.ts'
 import { CONFIG_OPTION, configSource } from './config-option.ts'
-import { textFile } from './documents.ts'
+import { strictJsonOf, textFile } from './documents.ts'
 import { readStream, writeLine, type CommandIo } from './io.ts'
 
 const test: Command = {
@@ -33,7 +33,7 @@ const test: Command = {
       const environment = { ...source.environment, PREFLIGHT_DATA_DIR: directory }
       const review = await documentOf(args, io)
       const answer = await tryReview({ ...source, environment }, review, args.value('route'))
-      if (!answer.ok) throw new UsageError(answer.problem)
+      if (!answer.ok) throw new InputError(answer.problem)
       writeLine(io.stdout, JSON.stringify(answer.review, null, 2))
       if (answer.response.allowed) return EXIT.good
       return (answer.response.status?.code ?? 0) >= 500 ? EXIT.undecided : EXIT.no
@@ -54,7 +54,7 @@ const digest: Command = {
   run: async (args, io) => {
     const { contentDigest } = await import('../protocols/kubernetes/change.ts')
     const object = await documentOf(args, io)
-    if (!isJsonObject(object)) throw new UsageError('the document is not an object')
+    if (!isJsonObject(object)) throw new InputError('the document is not an object')
     writeLine(io.stdout, contentDigest(object))
     return EXIT.good
   },
@@ -69,8 +69,5 @@ export const admissionGroup: CommandGroup = {
 async function documentOf(args: Arguments, io: CommandIo): Promise<unknown> {
   const [name = '-'] = args.operands
   const text = name === '-' ? await readStream(io.stdin) : textFile(name)
-  const { readStrictJson } = await import('../json/strict-json.ts')
-  const read = readStrictJson(Buffer.from(text))
-  if (!read.ok) throw new UsageError(`${name}: ${read.message}`)
-  return read.value
+  return strictJsonOf(text, name === '-' ? 'standard input' : name)
 }

@@ -4,7 +4,7 @@
  */
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, relative, resolve, sep, posix } from 'node:path'
-import { DEFAULT_DOCUMENT_LIMITS, ok } from '../../engine/internal.ts'
+import { DEFAULT_DOCUMENT_LIMITS, ok, readJson } from '../../engine/internal.ts'
 import { readProtoFolder, protoSet } from '../documents/proto-folder.ts'
 import { type ImportShelf, importedFiles, type ImportedFile } from '../documents/proto-imports.ts'
 import type { ReportedDocument } from '../report/annotation.ts'
@@ -16,6 +16,7 @@ import { readGitDocument } from '../documents/git-document.ts'
 import { referencedFiles, type FileShelf } from '../documents/referenced-files.ts'
 import { parseGitReference } from '../documents/git.ts'
 import { recordIn } from '../json/unchecked-json.ts'
+import { placedMessage } from '../errors/mistake.ts'
 import { errorCode, messageOf } from '../errors/startup-error.ts'
 import { InputError, UsageError } from './command.ts'
 import { readStream, type CommandIo } from './io.ts'
@@ -222,4 +223,24 @@ function asSet(source: DocumentSource, document: string, imports: ReadonlyMap<st
     text: protoSet(source.name, [...texts, [document, source.text]]),
     ...(source.path !== null && { files: new Map([...places, [document, source.path]]) }),
   }
+}
+
+/**
+ * Throws an InputError with the place of the first fault.
+ * @param name of the text: a file, or the address that answered
+ */
+export function jsonOf(text: string, name: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return strictJsonOf(text, name)
+  }
+}
+
+/** The same for JSON with one reading only: no member occurs twice. */
+export function strictJsonOf(text: string, name: string): unknown {
+  const read = readJson(text, DEFAULT_DOCUMENT_LIMITS)
+  if (!read.ok) throw new InputError(`${name}: ${placedMessage(read.problem)}`)
+  return read.value
 }

@@ -10,7 +10,6 @@ import type { KeySet } from '../../engine/internal.ts'
 import { keySet } from '../api/routes/discovery.ts'
 import { exportWholeLedger, PruneAnswer, pruneWholeLedger } from '../api/routes/ledger-keep.ts'
 import { parseKeySet } from '../keys/jwks.ts'
-import { messageOf } from '../errors/startup-error.ts'
 import { exportLines, verifyExport, type ExportedChain, type ExportReport } from '../store/ledger-export.ts'
 import { pruneLedger } from '../store/retention.ts'
 import { checkpointFile, keepCheckpoint, signCheckpoint } from '../store/checkpoints.ts'
@@ -18,7 +17,7 @@ import { readLedgerFile } from '../store/sqlite/reader.ts'
 import { EXIT, InputError, UsageError, type Arguments, type Command, type ExitCode, momentOf } from './command.ts'
 import { PLACE_OPTIONS, placeConfigOf } from './config-option.ts'
 import { noteAct, openExistingRing, withStore } from './data-directory.ts'
-import { textFile } from './documents.ts'
+import { jsonOf, textFile } from './documents.ts'
 import { instant } from './format.ts'
 import { writeLine, type CommandIo, during } from './io.ts'
 import type { GatewayClient } from './gateway-client.ts'
@@ -81,11 +80,9 @@ async function publishedKeys(gateway: GatewayClient): Promise<KeySet> {
 
 /** `preflight ledger verify --export FILE`. */
 export async function verifyExportFile(file: string, args: Arguments, io: CommandIo): Promise<ExitCode> {
-  return showExport(
-    await during(io, 'verifying the export', () => verifyExport(linesOf(file), keySetFile(args))),
-    args,
-    io,
-  )
+  // First, since a file of lines is open from then on.
+  const keys = keySetFile(args)
+  return showExport(await during(io, 'verifying the export', () => verifyExport(linesOf(file), keys)), args, io)
 }
 
 function showExport(report: ExportReport, args: Arguments, io: CommandIo): ExitCode {
@@ -104,13 +101,7 @@ function linesOf(file: string): AsyncIterable<string> {
 function keySetFile(args: Arguments): KeySet | null {
   const file = args.value('keys')
   if (file === undefined) return null
-  let value: unknown
-  try {
-    value = JSON.parse(textFile(file))
-  } catch (error) {
-    throw new InputError(`${file} is not JSON: ${messageOf(error)}`)
-  }
-  const keys = parseKeySet(value)
+  const keys = parseKeySet(jsonOf(textFile(file), file))
   if (!keys.ok) throw new InputError(`${file}: ${keys.problem.message}`)
   return keys.value
 }

@@ -14,7 +14,7 @@ import { variable } from '../settings/environment.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
 import { statsOf } from '../runtime/regular-file.ts'
 import { printable } from '../report/printable.ts'
-import { fetchFailure, messageOf } from '../errors/startup-error.ts'
+import { fetchFailure } from '../errors/startup-error.ts'
 import {
   columns,
   EXIT,
@@ -28,7 +28,7 @@ import {
 } from './command.ts'
 import { CONFIG_OPTION } from './config-option.ts'
 import { TYPE_NAMES } from './diff.ts'
-import { filesOf, readSource, textFile, withImports } from './documents.ts'
+import { filesOf, readSource, jsonOf, textFile, withImports } from './documents.ts'
 import { LIST_FORMAT, show } from './format.ts'
 import { gatewayAt } from './gateway-client.ts'
 import type { CommandIo } from './io.ts'
@@ -110,7 +110,7 @@ async function readArtifacts(args: Arguments, io: CommandIo): Promise<readonly u
   const file = args.value('change-set')
   if (file === undefined) return [await readArtifact(args, io)]
   if (args.operands.length > 0) throw new UsageError('give either BEFORE AFTER or --change-set')
-  const changeSet: unknown = parseJson(textFile(file), file)
+  const changeSet: unknown = jsonOf(textFile(file), file)
   const artifacts = isJsonObject(changeSet) ? changeSet['artifacts'] : changeSet
   if (!Array.isArray(artifacts)) throw new InputError(`${file} has no list "artifacts"`)
   return artifacts
@@ -194,7 +194,7 @@ export async function askGateway(
     )
   }
   if (response.status === 401) throw new InputError(`${origin} does not accept the key. ${ASK_FOR_KEY}`)
-  const answer = parseJson(await response.text(), origin)
+  const answer = jsonOf(await response.text(), origin)
   if (response.ok && isJsonObject(answer)) return answer
   throw new Error(`${origin} answered ${response.status}: ${errorText(answer)}`)
 }
@@ -250,15 +250,6 @@ function reportLines(report: Readonly<Record<string, unknown>>): readonly string
       : []
   })
   return [...(typeof report['summary'] === 'string' ? [printable(report['summary'])] : []), ...lists, '']
-}
-
-function parseJson(content: string, name: string): unknown {
-  try {
-    const value: unknown = JSON.parse(content)
-    return value
-  } catch (error) {
-    throw new InputError(`${name} is not JSON: ${messageOf(error)}`)
-  }
 }
 
 function errorText(answer: unknown): string {

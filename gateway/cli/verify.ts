@@ -15,7 +15,6 @@ import { sha256Hex } from '../runtime/hash.ts'
 import { parseKeySet } from '../keys/jwks.ts'
 import { systemClock } from '../keys/key-ring.ts'
 import { printable } from '../report/printable.ts'
-import { messageOf } from '../errors/startup-error.ts'
 import {
   columns,
   EXIT,
@@ -27,7 +26,7 @@ import {
   type OptionSpec,
   statedContext,
 } from './command.ts'
-import { textFile } from './documents.ts'
+import { jsonOf, textFile } from './documents.ts'
 import { readStream, writeLine, type CommandIo } from './io.ts'
 
 const CONTEXT_OPTIONS = [
@@ -95,14 +94,14 @@ async function runVerify(args: Arguments, io: CommandIo): Promise<ExitCode> {
   const [operand = ''] = args.operands
   const token = (operand === '-' ? await readStream(io.stdin) : operand).trim()
   const keysFile = args.value('keys') ?? ''
-  const keys = parseKeySet(jsonFile(keysFile))
+  const keys = parseKeySet(jsonOf(textFile(keysFile), keysFile))
   if (!keys.ok) throw new InputError(`${keysFile}: ${keys.problem.message}`)
   const envelopeFile = args.value('envelope')
   const input: VerifyInput = {
     token,
     keys: keys.value,
     now: systemClock(),
-    ...(envelopeFile === undefined ? {} : { envelope: envelopeIn(jsonFile(envelopeFile)) }),
+    ...(envelopeFile === undefined ? {} : { envelope: envelopeIn(jsonOf(textFile(envelopeFile), envelopeFile)) }),
     context: statedContext(args, CONTEXT_OPTIONS),
     state: 'unchecked',
     sha256: sha256Hex,
@@ -147,15 +146,6 @@ function listNameOf(uri: string): string {
 function envelopeIn(value: unknown): unknown {
   const isAnswer = typeof value === 'object' && value !== null && 'decision_result' in value
   return isAnswer ? value.decision_result : value
-}
-
-function jsonFile(file: string): unknown {
-  try {
-    const value: unknown = JSON.parse(textFile(file))
-    return value
-  } catch (error) {
-    throw error instanceof UsageError ? error : new InputError(`${file} is not JSON: ${messageOf(error)}`)
-  }
 }
 
 function verificationText(answer: ReceiptVerification): string {

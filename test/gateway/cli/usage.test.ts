@@ -205,6 +205,12 @@ test('the help is named after a wrong use, and not after a document, key or gate
     ['verify', 'token', '--keys', broken, '--operation', 'merge'],
     ['verify', 'token', '--keys', one, '--operation', 'merge'],
     ['verify', 'token', '--keys', none, '--operation', 'merge'],
+    ['ledger', 'verify', '--export', one, '--keys', broken],
+    ['admission', 'test', broken],
+    ['admission', 'test', none],
+    ['admission', 'test', noChange],
+    ['admission', 'digest', broken],
+    ['admission', 'digest', file('text.json', '"a"')],
   ]
   for (const [named, isNamed] of [
     ...wrongUses.map((argv) => [argv, true] as const),
@@ -213,5 +219,24 @@ test('the help is named after a wrong use, and not after a document, key or gate
     const { code, stderr } = await run(named)
     assert.equal(code, 2, `${named.join(' ')}: ${stderr}`)
     assert.equal(/ --help to see how it is used/.test(stderr), isNamed, `${named.join(' ')}: ${stderr}`)
+  }
+})
+
+test('JSON that cannot be read is named with its place, whatever command reads it', async () => {
+  const torn = file('torn.json', '{\n  "keys": [1,]\n}')
+  for (const argv of [
+    ['preflight', '--mode', 'analyze', '--local', '--change-set', torn],
+    ['verify', 'token', '--keys', torn, '--operation', 'merge'],
+    ['ledger', 'verify', '--export', torn, '--keys', torn],
+    ['admission', 'test', torn],
+    ['admission', 'digest', torn],
+  ]) {
+    const { code, stderr } = await run(argv)
+    assert.equal(code, 2, stderr)
+    assert.match(
+      stderr,
+      /torn\.json: .*it is not valid JSON: found "\]" instead of a value \(line 2, column 14\)\.\n$/,
+      argv.join(' '),
+    )
   }
 })
