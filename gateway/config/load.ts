@@ -14,7 +14,7 @@ import { applyDefaults } from '../settings/defaults.ts'
 import { variable, type Environment } from '../settings/environment.ts'
 import { plainSchema } from '../settings/input-schema.ts'
 import { configInputSchema } from './input-schema.ts'
-import { pointerSegments, type Mistake } from '../errors/mistake.ts'
+import { inReadingOrder, pointerSegments, type Mistake } from '../errors/mistake.ts'
 import { applyOverrides, type Overridden } from './overrides.ts'
 import { withPaths } from './paths.ts'
 import { foreignSections } from './protocol-checks.ts'
@@ -190,10 +190,6 @@ function placeMistake(located: LocatedMistake, source: SourceText, { origins }: 
   const variableName = [...origins].find(([origin]) => pointer === origin || pointer.startsWith(`${origin}/`))?.[1]
   const { place, path, message, fix } = placedMistake(source, located)
   return { place: variableName ?? place, path, message: redactText(message), fix: redactText(fix) }
-}
-
-function inReadingOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
-  return mistakes.toSorted((a, b) => a.place.localeCompare(b.place, 'en', { numeric: true }))
 }
 
 function deepFreeze<T>(value: T): T {

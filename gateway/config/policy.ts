@@ -10,7 +10,7 @@ import { engine } from '../loading/lazy-engine.ts'
 import { packageFolder } from '../runtime/package-files.ts'
 import { messageOf } from '../errors/startup-error.ts'
 import { deferPolicy, type PolicyFacts } from './deferred-policy.ts'
-import { pathOfPointer, type Mistake } from '../errors/mistake.ts'
+import { inReadingOrder, pathOfPointer, type Mistake } from '../errors/mistake.ts'
 import { SHIPPED_POLICIES } from './shipped-packs.generated.ts'
 import { readSourceText } from '../settings/source-text.ts'
 import { readTextFile, statsOf } from '../runtime/regular-file.ts'
@@ -44,15 +44,13 @@ export function compileText(file: string, text: string): Result<CompiledPolicy, 
   if (!source.ok) return source
   const compiled = engine().compilePolicy(source.value.value, sha256Hex)
   if (compiled.ok) return compiled
-  return {
-    ok: false,
-    problem: compiled.problem.map(({ message, pointer = '' }) => ({
-      place: source.value.place(pointer, 'value'),
-      path: pathOfPointer(pointer),
-      message,
-      fix: '',
-    })),
-  }
+  const mistakes = compiled.problem.map(({ message, pointer = '' }) => ({
+    place: source.value.place(pointer, 'value'),
+    path: pathOfPointer(pointer),
+    message,
+    fix: '',
+  }))
+  return { ok: false, problem: inReadingOrder(mistakes) }
 }
 
 /** Throws when the policy differs from its known properties: receipts would name another policy than the one that decides. */

@@ -15,6 +15,10 @@ export function formatMistake({ place, path, message, fix }: Mistake): string {
   return `${place}: ${message}${path === '' ? '' : ` (${path})`}${fix === '' ? '' : `: ${fix}`}`
 }
 
+export function inReadingOrder(mistakes: readonly Mistake[]): readonly Mistake[] {
+  return mistakes.toSorted((a, b) => a.place.localeCompare(b.place, 'en', { numeric: true }))
+}
+
 /** What is wrong in a document, with the place before the full stop: `… is missing (line 1, column 2).` */
 export function placedMessage({ message, pointer = '', line, column = 1 }: PlacedProblem): string {
   const place = `${line === undefined ? '' : ` (line ${line}, column ${column})`}${pointer === '' ? '' : ` at ${pointer}`}`

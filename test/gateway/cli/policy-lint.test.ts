@@ -68,6 +68,22 @@ for (const when of [
     assert.equal(code, 0, stdout)
   })
 
+test('mistakes of every kind are listed in the order of the lines', async (t) => {
+  const text = [
+    'rules:',
+    '  - { id: a, when: "finding.lvl", then: BLOCK }',
+    '  - { id: b, when: "true", then: BLOK }',
+    '  - { id: c, when: "nothing", then: BLOCK, approvals: two }',
+    'waivers: [{ id: w, reason: known, owner: us, expires: 2027-01-31 }]',
+    'protected_consumers: { names: [], then: BLOCK }',
+    'minimum_bump: { then: BLOC }',
+  ]
+  const { code, stdout } = await run(['policy', 'lint', pack(t, text.join('\n'))])
+  assert.equal(code, 1)
+  const lines = [...stdout.matchAll(/pack\.yaml:(\d+):/g)].map(([, line]) => Number(line))
+  assert.deepEqual(lines, [5, 6, 7, 7, 8, 9, 10])
+})
+
 test('rules that never decide, mistyped operations and waivers near their end are warnings', async (t) => {
   const soon = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)
   const file = pack(
