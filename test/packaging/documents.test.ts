@@ -12,6 +12,7 @@ import { loadConfig } from '../../gateway/config/load.ts'
 import { formatMistake, type Mistake } from '../../gateway/errors/mistake.ts'
 import { loadPolicy } from '../../gateway/config/policy.ts'
 import { readIgnoreFile } from '../../gateway/report/ignore-file.ts'
+import { serversOfFile } from '../../gateway/stdio/group-file.ts'
 import { at } from '../json.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -128,6 +129,21 @@ test('every configuration, policy pack and ignore list that a page shows loads',
     const value: unknown = parse(block)
     const sort = SORTS.find(({ member }) => member === '' || at(value, member) !== undefined)
     assert.deepEqual(sort?.mistakes(value, directory), [], `${path}\n${block}`)
+  }
+})
+
+test('every JSON that a page shows is JSON', () => {
+  const shown = blocks('json')
+  assert.ok(shown.length > 5, 'the pages show JSON')
+  for (const { path, block } of shown) assert.doesNotThrow(() => JSON.parse(block), `${path}\n${block}`)
+})
+
+test('the lists of MCP servers that a page shows are ones that preflight mcp serve reads', () => {
+  const lists = blocks('json').filter(({ block }) => at(JSON.parse(block), 'mcpServers') !== undefined)
+  assert.ok(lists.length > 1, 'the pages show lists')
+  for (const { path, block } of lists) {
+    const servers = serversOfFile('servers.json', block, (text) => text.replaceAll(/\$\{\w+\}/g, 'value'))
+    assert.ok(servers.length > 0, path)
   }
 })
 
