@@ -408,9 +408,7 @@ test('no test is singled out, and none is left out without a reason', () => {
 })
 
 test('every source begins by saying what it is for', () => {
-  // The names of a test's cases say it already; fakes are sources like any other.
-  const speaking = sources.filter(({ path }) => !path.endsWith('.test.ts'))
-  const silent = speaking.filter(({ text }) => !/^(?:\/\*\*|\/\/ |#!)/.test(text)).map(({ path }) => path)
+  const silent = sources.filter(({ text }) => !/^(?:\/\*\*|\/\/ |#!)/.test(text)).map(({ path }) => path)
   assert.deepEqual(silent, [])
 })
 

@@ -1,3 +1,4 @@
+/** Single changes of a GraphQL schema, compared with two reference programs. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

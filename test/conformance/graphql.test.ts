@@ -1,3 +1,4 @@
+/** Findings on GraphQL schemas, compared with two reference programs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hasCorpus, readCorpus, readExpectedDifferences, readPairs, runGraphql, verdictOf } from './graphql-run.ts'

@@ -1,3 +1,4 @@
+/** Verdicts on OpenAPI documents, compared with the cases of the reference program. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'

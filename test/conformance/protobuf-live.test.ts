@@ -1,3 +1,4 @@
+/** Verdicts on protobuf files, compared with buf as it is installed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { spawnSync } from 'node:child_process'

@@ -1,3 +1,4 @@
+/** Verdicts on protobuf files, compared with recorded verdicts of buf. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {

@@ -1,3 +1,4 @@
+/** A gateway as its own process: start, ready line, signals, and exit codes. */
 import assert from 'node:assert/strict'
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'

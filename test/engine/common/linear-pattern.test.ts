@@ -1,3 +1,4 @@
+/** Regular expressions that run in linear time: what they match, and what is refused. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assert as check, constantFrom, oneof, property, string } from 'fast-check'

@@ -1,3 +1,4 @@
+/** The builder of schemas writes what TypeBox writes. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Type as TypeBox, type TSchema } from 'typebox'

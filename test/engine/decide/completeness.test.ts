@@ -1,3 +1,4 @@
+/** How complete a change set is: the mode, the binding, and the derivation. */
 // What an envelope says of how far its change set is known to be all of the change.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

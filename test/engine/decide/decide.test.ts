@@ -1,3 +1,4 @@
+/** The decision on findings: its class, its reasons, and their order. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { DECISION_CLASSES, EMPTY_CONTEXT, type Verdict } from '../../../engine/internal.ts'

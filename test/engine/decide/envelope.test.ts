@@ -1,3 +1,4 @@
+/** Rules of the envelope that its JSON Schema cannot express. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'

@@ -1,3 +1,4 @@
+/** Properties of every verdict, on random findings. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'

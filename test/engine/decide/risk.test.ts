@@ -1,3 +1,4 @@
+/** The risk score: weights, factors, and steps. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { RISK_FACTORS } from '../../../engine/internal.ts'

@@ -1,3 +1,4 @@
+/** A verdict on many findings keeps the bounds of the envelope. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { DetectedPattern, PatternReport, PatternSource } from '../../../engine/internal.ts'

@@ -1,3 +1,4 @@
+/** What a consumer does with a decision: run, monitor, or stop. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'

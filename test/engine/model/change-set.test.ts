@@ -1,3 +1,4 @@
+/** Digests of a change set, as consumers recompute them. */
 // The digests that identify a change set, against values made by the recipe of docs/reference/hashes.md#input_fingerprint.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

@@ -1,3 +1,4 @@
+/** Conditions that read the clock: when a decision under them ends. */
 // Over every fact that a condition can read: asked again before a decision ends, the policy answers the same, however late.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'

@@ -1,3 +1,4 @@
+/** Compiling a policy pack: every mistake with its place. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { suite, test } from 'node:test'

@@ -1,3 +1,4 @@
+/** Evaluating a policy: which rule decides on a finding. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { EMPTY_CONTEXT, type Decision, type PolicyEffect } from '../../../engine/internal.ts'

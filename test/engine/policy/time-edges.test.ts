@@ -1,3 +1,4 @@
+/** The moments at which a decision under a policy ends. */
 // A decision may not outlive the next moment at which a condition on the time could answer otherwise.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,3 +1,4 @@
+/** The control envelope: the short form of a decision for agents. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { controlEnvelope, EMPTY_CONTEXT, type ControlFacts, type ReceiptStanding } from '../../../engine/internal.ts'

@@ -1,3 +1,4 @@
+/** The token of a receipt: one form only, and every change of it is refused. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import * as fc from 'fast-check'

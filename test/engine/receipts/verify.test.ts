@@ -1,3 +1,4 @@
+/** Verification of a receipt: authenticity, time, state, and context. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import {

@@ -1,3 +1,4 @@
+/** The table of rules: pins, ids, and texts. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { compare } from '../../../engine/formats/compare.ts'

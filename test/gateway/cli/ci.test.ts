@@ -1,3 +1,4 @@
+/** `preflight ci` in a pipeline: what it compares, its exit codes, and what it reports to the platform. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

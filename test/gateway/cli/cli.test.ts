@@ -1,3 +1,4 @@
+/** `preflight diff` and other commands in this process: output, exit codes, and where documents come from. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+/** Progress and colour of commands: on a terminal only. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'

@@ -1,3 +1,4 @@
+/** Reports of a comparison for other programs: JUnit, GitHub annotations, SARIF and Markdown, with ignore lists and options. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+/** Configuration file and environment: defaults, overrides, and mistakes with their places. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

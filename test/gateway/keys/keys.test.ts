@@ -1,3 +1,4 @@
+/** Receipt keys and API keys: creation, rotation, revocation, and the published key set. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+/** `preflight init` for editors: what it changes, and how it takes it back. */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

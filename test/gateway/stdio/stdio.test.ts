@@ -1,3 +1,4 @@
+/** `preflight mcp` between an editor and a server: judged calls, messages in both directions, and faults. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

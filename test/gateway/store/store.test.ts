@@ -1,3 +1,4 @@
+/** The SQLite store: durable answers, the hash chain, and records of calls. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
