@@ -10,6 +10,9 @@ const BY_NUMBER = ['models/m', [[['hi']]], null, [[[['wipe']]]]]
 const RUN = { assistant_id: 'agent', input: {} }
 const OCTETS = 'application/octet-stream'
 
+const TOOLS = [{ type: 'function', name: 'wipe' }]
+const PREDICTIONS = '/v1/models/openai/gpt-5-structured/predictions'
+
 const model = (name: string) => ({ model: name, messages: TEXT })
 
 const CALLS: readonly CallRow[] = [
@@ -31,6 +34,39 @@ const CALLS: readonly CallRow[] = [
   ['lm studio', 'POST', '/api/v1/chat', { input: 'hi', integrations: [{ type: 'ephemeral_mcp' }] }, 'judged'],
   ['lm studio', 'POST', '/api/v1/chat', { input: 'hi', integrations: [] }, 'passes'],
   ['lm studio', 'POST', '/api/v1/chat', { input: 'hi', integrations: ['mcp/x'] }, 'judged', OCTETS],
+  ['replicate', 'POST', PREDICTIONS, { input: { prompt: 'hi', tools: TOOLS } }, 'judged'],
+  ['replicate', 'POST', PREDICTIONS, { input: { prompt: 'hi', tools: [] } }, 'passes'],
+  ['replicate', 'POST', PREDICTIONS, { input: { prompt: 'hi', enable_web_search: true } }, 'judged'],
+  ['replicate', 'POST', PREDICTIONS, { input: { prompt: 'hi', enable_web_search: false } }, 'passes'],
+  ['replicate', 'POST', '/v1/predictions', { version: 'v', input: { input_item_list: TEXT, tools: TOOLS } }, 'judged'],
+  ['runpod', 'POST', '/v2/e/run', { input: { openai_route: CHAT, openai_input: { tools: TOOLS } } }, 'judged'],
+  ['runpod', 'POST', '/v2/e/run', { input: { messages: TEXT, sampling_params: { tools: TOOLS } } }, 'judged'],
+  ['any', 'POST', '/predict', { inputs: { messages: TEXT, options: { tools: TOOLS } } }, 'judged'],
+  ['any', 'POST', '/predict', { content: { text: 'hi', tools: TOOLS } }, 'judged'],
+  [
+    'any',
+    'POST',
+    CHAT,
+    { messages: [{ role: 'assistant', content: [{ type: 'tool_use', input: { tools: TOOLS } }] }] },
+    'passes',
+  ],
+  ['any', 'POST', '/embed', { input: { text: 'hi', tool: 'x' } }, 'passes'],
+  ['venice', 'POST', CHAT, { ...model('m'), venice_parameters: { enable_web_search: 'auto' } }, 'judged'],
+  ['venice', 'POST', CHAT, { ...model('m'), venice_parameters: { enable_web_search: 'off' } }, 'passes'],
+  ['venice', 'POST', CHAT, { ...model('m'), venice_parameters: { enable_x_search: true } }, 'judged'],
+  ['venice', 'POST', CHAT, { ...model('m'), venice_parameters: { enable_web_scraping: true } }, 'judged'],
+  ['open webui', 'POST', '/api/chat/completions', { ...model('m'), tool_ids: ['server:mcp:files'] }, 'judged'],
+  ['open webui', 'POST', '/api/chat/completions', { ...model('m'), tool_ids: [] }, 'passes'],
+  ['open webui', 'POST', '/api/chat/completions', { ...model('m'), features: { web_search: true } }, 'judged'],
+  ['letta', 'POST', '/v1/agents/', { model: 'm', tool_ids: ['tool-1'] }, 'judged'],
+  ['vapi', 'POST', '/call', { assistant: { model: { toolIds: ['tool-1'] } } }, 'judged'],
+  [
+    'llama stack',
+    'POST',
+    '/v1/agents/a/session/s/turn',
+    { messages: TEXT, toolgroups: ['builtin::websearch'] },
+    'judged',
+  ],
   ['volcengine', 'POST', '/api/v3/bots/chat/completions', model('bot-1'), 'receipt'],
   ['coze', 'POST', '/v3/chat', { bot_id: '1', user_id: 'u' }, 'receipt'],
   ['dashscope', 'POST', '/api/v1/apps/APP/completion', { input: { prompt: 'hi' } }, 'receipt'],

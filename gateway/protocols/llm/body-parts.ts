@@ -44,6 +44,7 @@ const NESTED = [
 const LISTS_OF_REQUESTS = ['requests', 'inlinedRequests', 'inlined_requests', 'instances'] as const
 /** Of a conversation: the members of its items that are not known are data. */
 const LISTS_OF_ITEMS = ['input', 'inputs', 'items', 'messages', 'contents', 'content', 'parts', 'output'] as const
+const ITEMS: ReadonlySet<string> = new Set(LISTS_OF_ITEMS)
 const LISTS_OF_PARTS = [...LISTS_OF_REQUESTS, ...LISTS_OF_ITEMS] as const
 /** Members that hold tools, or name where tools are kept. */
 export const LISTS = ['tools', 'functions'] as const
@@ -55,6 +56,9 @@ export const SWITCHES = [
   'search_options',
   'search_settings',
   'enable_search',
+  'enable_web_search',
+  'enable_x_search',
+  'enable_web_scraping',
   'web_search',
   'enable_code_interpreter',
   'enable_enhancement',
@@ -63,6 +67,10 @@ export const SWITCHES = [
   'compound_custom',
   'plugins',
   'integrations',
+  // Open WebUI, Letta, Vapi: tools that the server keeps, and runs itself.
+  'tool_ids',
+  'toolIds',
+  'toolgroups',
 ] as const
 /** Members of a request that hold data. */
 const DATA: ReadonlySet<string> = new Set(
@@ -103,10 +111,13 @@ export function bodyParts(body: unknown, references: readonly string[]): BodyPar
     }
     return null
   }
+  /** An object in place of a conversation is a request of its own (`input` of Replicate and RunPod). */
+  const isKnown = (name: string, held: unknown): boolean =>
+    names.exact.has(name) && !(ITEMS.has(name) && isJsonObject(held))
   const firstUnknown = (request: BodyPart, depth: number): string | null => {
     if (depth >= MAX_UNKNOWN_DEPTH) return null
     for (const [name, held] of Object.entries(request)) {
-      if ((depth === 0 ? names.exact : OF_UNKNOWN).has(name) || DATA.has(name)) continue
+      if (DATA.has(name) || (depth === 0 ? isKnown(name, held) : OF_UNKNOWN.has(name))) continue
       for (const part of (Array.isArray(held) ? held : [held]).filter(isJsonObject)) {
         const other = otherSpelling(part, HOLDERS)
         const problem = other === null ? firstUnknown(part, depth + 1) : inOtherLetters(other)

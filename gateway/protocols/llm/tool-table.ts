@@ -68,7 +68,7 @@ function collectTools(part: BodyPart, found: unknown[]): string | null {
 
 /** A tool that the provider has itself, as others write it in the list of tools; none where it is switched off. */
 function switchedTools(name: string, value: unknown): readonly object[] {
-  if (value === undefined || value === null || value === false || value === '') return []
+  if (value === undefined || value === null || value === false || value === '' || value === 'off') return []
   if (Array.isArray(value)) return value.length === 0 ? [] : [{ type: name, entries: withoutSecrets(value) }]
   if (isJsonObject(value) && OFF.some(([member, off]) => value[member] === off)) return []
   return [{ type: name, value: withoutSecrets(value) }]
