@@ -57,6 +57,27 @@ function hasPattern({ match_path: included, unmatch_path: excluded }: CompareOpt
   return (included ?? '') !== '' || (excluded ?? '') !== ''
 }
 
+/** Both sides together, code units: what is shorter is compared soon whatever it holds. */
+const SHORT = 2048
+
+/**
+ * Keywords whose comparison takes longer than in proportion to the text: one schema is proven to include another, patterns are compared as
+ * automata. Also escapes, by which a text may write such a word in other letters.
+ */
+const COMPOSED =
+  /allOf|anyOf|oneOf|attern|depend|multipleOf|prefixItems|contains|propertyNames|unevaluated|discriminator|ynamicRef|recursiveRef|\\[uUx\r\n]|(?:^|\W)(?:not|if)["']?\s*:/
+
+/** Comparisons that may hold the thread: a worker runs them, and is stopped after `limits.analysis`. */
+function mayTakeLong(artifact: Artifact, options: CompareOptions, size: number): boolean {
+  if (hasPattern(options)) return true
+  if (size < SHORT) return false
+  const { base = {}, head = {} } = options.files ?? {}
+  const own = hasFiles(artifact) ? [JSON.stringify(artifact.files)] : []
+  return [artifact.before, artifact.after, ...Object.values(base), ...Object.values(head), ...own].some((text) =>
+    COMPOSED.test(text),
+  )
+}
+
 /** The limits of the configuration in the engine's terms. */
 export function documentLimits({ limits }: LimitsConfig): DocumentLimits {
   return {
@@ -174,7 +195,12 @@ class PooledAnalyst implements Analyst {
     const { metrics } = this.#deps
     const started = performance.now()
     const size = lengthOf(artifact) + sizeOfFiles(options)
-    const result = await this.#run('compare', { kind: 'compare', artifact, options }, size, hasPattern(options))
+    const result = await this.#run(
+      'compare',
+      { kind: 'compare', artifact, options },
+      size,
+      mayTakeLong(artifact, options, size),
+    )
     metrics.observe('preflight_analysis_seconds', { type: artifact.type }, (performance.now() - started) / 1000)
     if (result.ok) this.#known?.set(key, result.value)
     else metrics.count('preflight_analysis_failures_total', { type: artifact.type })

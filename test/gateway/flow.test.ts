@@ -38,6 +38,83 @@ function large(schemas: number): string {
   return PETS.replace('"paths"', `"components":{"schemas":{${rows.join(',')}}},"paths"`)
 }
 
+const many = <Value>(count: number, valueOf: (index: number) => Value): readonly Value[] =>
+  Array.from({ length: count }, (_, index) => valueOf(index))
+const named = (count: number, valueOf: (index: number) => unknown) =>
+  Object.fromEntries(many(count, (index) => [`a${index}`, valueOf(index)]))
+
+/** Schemas of some kilobytes whose comparison takes much longer than their texts are long. @param by how they differ */
+const COMPOSED: Readonly<Record<string, (by: number) => object>> = {
+  'properties that require others': (by) => ({ dependentRequired: named(300, (index) => [`a${index + 1 + by}`]) }),
+  'schemas that depend on properties': (by) => ({
+    dependentSchemas: named(150, (index) => ({ required: [`a${index + 1 + by}`] })),
+  }),
+  'alternatives of patterns': (by) => ({
+    anyOf: many(30, (index) => ({ type: 'string', pattern: `^[a-z]{${index},${index + 50 + by}}(x|y|z)*$` })),
+  }),
+  'patterns that all hold': (by) => ({
+    allOf: many(50, (index) => ({ pattern: `^(a|b|${index}){1,${20 + by}}c?$` })),
+  }),
+  'alternatives in parts': (by) => ({
+    allOf: many(6, (part) => ({
+      oneOf: many(6, (index) => ({ properties: { [`p${part}`]: { const: index + by } } })),
+    })),
+  }),
+  conditions: (by) =>
+    many(40, (index) => index).reduce<object>(
+      (inner, index) => ({ if: { properties: { [`a${index}`]: { const: by } } }, then: inner }),
+      { type: 'object' },
+    ),
+  multiples: (by) => ({ not: { enum: ['x'] }, allOf: many(200, (index) => ({ multipleOf: 7919 + index + by })) }),
+}
+
+/** Of the computing for a run, the part that this thread does. */
+async function shareOfThread(run: () => Promise<unknown>): Promise<number> {
+  const [whole, own] = [process.cpuUsage(), process.threadCpuUsage()]
+  await run()
+  const [all, here] = [process.cpuUsage(whole), process.threadCpuUsage(own)]
+  return (here.user + here.system) / (all.user + all.system)
+}
+
+/** Each keyword with its first letter as an escape. */
+const inEscapes = (text: string): string =>
+  text.replaceAll(
+    /"([a-z])([A-Za-z]+)":/g,
+    (_, first: string, rest: string) => `"\\u00${first.charCodeAt(0).toString(16)}${rest}":`,
+  )
+
+const alternatives = (by: number): string =>
+  JSON.stringify({
+    anyOf: many(250, (index) => ({ type: 'string', pattern: `^[a-z]{${index},${index + 50 + by}}(x|y|z)*$` })),
+  })
+
+describe('schemas that are composed of others', () => {
+  for (const [what, schemaOf] of Object.entries(COMPOSED))
+    for (const isEscaped of [false, true])
+      it(`are not compared on the main thread: ${what}${isEscaped ? ', in escapes' : ''}`, async () => {
+        const analyst = createAnalyst({ settings: settingsOf(), metrics: createMetrics(), logger })
+        const [before = '', after = ''] = [0, 1]
+          .map((by) => JSON.stringify(schemaOf(by)))
+          .map((text) => (isEscaped ? inEscapes(text) : text))
+        assert.ok(before.length + after.length < 64 * 1024)
+        const pair: Artifact = { id: 'a', type: 'json_schema', before, after }
+        // The first task starts the workers, which is work of this thread.
+        await analyst.compare({ ...pair, after: `${after} ` }, {})
+        const share = await shareOfThread(() => analyst.compare(pair, {}))
+        await analyst.close()
+        assert.ok(share < 0.5, `${share} of the work`)
+      })
+
+  it('end with the time for an analysis', async () => {
+    const settings = settingsOf({ limits: { analysis: 1 } })
+    const analyst = createAnalyst({ settings, metrics: createMetrics(), logger })
+    const pair: Artifact = { id: 'a', type: 'json_schema', before: alternatives(0), after: alternatives(1) }
+    const result = await analyst.compare(pair, {})
+    await analyst.close()
+    assert.equal(result.ok ? '' : result.problem.code, 'ANALYSIS_TIMEOUT')
+  })
+})
+
 describe('the worker pool', () => {
   it('ends a task that takes too long, and runs the next one', async () => {
     const pool = createPool({ workers: 1, queue: 4, memory: createMemoryBudget(), logger })
