@@ -38,26 +38,6 @@ test('a visitor without a session is led to the sign-in and back to the page', a
   assert.match(await unknown.text(), /not known here/)
 })
 
-test('links of one page that lead to different places have different texts', async (t) => {
-  const scene = await startConsoleScene(t)
-  await fillScene(scene)
-  const again = { operation: 'merge', repository: 'acme/orders', environment: 'production' }
-  for (let count = 0; count < 3; count += 1) await scene.ask(again)
-  const visitor = await visitorWith(scene.url, scene.admin)
-  for (const path of [...(await consoleAddresses(scene)), '/console']) {
-    const page = await (await visitor.get(path)).text()
-    const places = new Map<string, string>()
-    for (const [, place = '', content = ''] of page.matchAll(/<a\b[^>]*?href="([^"]*)"[^>]*>([^]*?)<\/a>/g)) {
-      const text = content
-        .replaceAll(/<[^>]*>/g, '')
-        .replaceAll(/\s+/g, ' ')
-        .trim()
-      assert.equal(places.get(text) ?? place, place, `${path}: ${text}`)
-      places.set(text, place)
-    }
-  }
-})
-
 test('the page of a decision links to its trace where the operator says, and the ledger is searched by it', async (t) => {
   const scene = await startConsoleScene(t, {
     console: { trace_url: 'https://traces.test/trace/{trace_id}?from=preflight' },

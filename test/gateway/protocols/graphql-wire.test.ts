@@ -1,4 +1,7 @@
-/** Every form in which a GraphQL request can come: read in one way, or refused; and what its answer says of the execution. */
+/**
+ * Every form in which a GraphQL request can come: read in one way, or refused; and what its answer says of the execution. One file,
+ * since its tables list the forms of one scene.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
