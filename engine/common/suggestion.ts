@@ -50,6 +50,7 @@ const counts = new Int32Array(KINDS_OF_LETTERS)
 /** Known names, prepared for a search of many others among them. */
 export type SpelledNames = readonly { readonly name: string; readonly folded: string }[]
 
+/** Names as `misspelled` compares them: prepared once for many searches. */
 export function spelledNames(known: Iterable<string>): SpelledNames {
   return Array.from(known, (name) => ({ name, folded: foldedName(name) }))
 }
