@@ -11,12 +11,11 @@ import {
   isImplied,
   nameWithin,
   ownConditions,
-  requiredNames,
   validationRules,
   type RuleCondition,
   type ValidationRule,
 } from './rule-conditions.ts'
-import { isRecord, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
+import { isRecord, locatedItems, memberOf, type JsonRecord, type Located } from '../../schema/located.ts'
 
 /** A change of an extension. Steps start at the root of the object. */
 interface ExtensionChange {
@@ -95,6 +94,11 @@ function compareFilledIn({ before, after, steps }: ExtensionPart, add: AddExtens
       before: located.value,
     })
   }
+}
+
+function requiredNames(schema: Located): ReadonlySet<string> {
+  const names = locatedItems(memberOf(schema, 'required')).map(({ value }) => value)
+  return new Set(names.filter((name) => typeof name === 'string'))
 }
 
 function propertyDefault(owner: Located, name: string): Located | null {

@@ -8,12 +8,6 @@ const VALIDATIONS = 'x-kubernetes-validations'
 /** Tokens of a condition, which a rule joins with others by `&&`. */
 export type RuleCondition = readonly string[]
 
-/** Names that an object must have. */
-export function requiredNames(schema: Located): ReadonlySet<string> {
-  const names = locatedItems(memberOf(schema, 'required')).map(({ value }) => value)
-  return new Set(names.filter((name) => typeof name === 'string'))
-}
-
 /** A rule on `oldSelf` is skipped when an object is created, unless it allows `oldSelf` to be absent. */
 function isRunOnCreation(rule: JsonRecord, tokens: readonly string[]): boolean {
   return rule['optionalOldSelf'] === true || !tokens.includes('oldSelf')
@@ -130,7 +124,8 @@ function isStatedWithin(condition: RuleCondition, schema: Located): boolean {
   const property = properties === null ? null : memberOf(properties, name)
   // In expressions some names have another form, with `__`.
   if (property === null || name.includes('__') || recordOf(property.value)['nullable'] === true) return false
-  if (guarded === null && !requiredNames(schema).has(name)) return false
+  const { required } = recordOf(schema.value)
+  if (guarded === null && !(Array.isArray(required) && required.includes(name))) return false
   const own = ownConditions(property)
   const within = (guarded?.conditions ?? [condition]).map((one) => conditionWithin(one, name))
   return within.every(
