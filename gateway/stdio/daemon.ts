@@ -1,6 +1,7 @@
 /**
  * The daemon of `preflight mcp`: one gateway for all wrapped servers of a user, so that they share one ledger, one set of
- * baselines and one policy. It listens on a socket that only this user can reach, and ends when nobody is connected.
+ * baselines and one policy. It listens on a socket that only this user can reach, and ends when nobody is connected. Daemon and
+ * connections are one file: neither is used without the other.
  */
 import { rmSync, unwatchFile, watchFile } from 'node:fs'
 import { once } from 'node:events'
