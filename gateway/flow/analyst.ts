@@ -67,14 +67,27 @@ const SHORT = 2048
 const COMPOSED =
   /allOf|anyOf|oneOf|attern|depend|multipleOf|prefixItems|contains|propertyNames|unevaluated|discriminator|ynamicRef|recursiveRef|\\[uUx\r\n]|(?:^|\W)(?:not|if)["']?\s*:/
 
+/** References and aliases: many of them to the same schemas are compared again at each place. */
+const REFERENCE = /\$ref|(?:^|[\s[{,:-])\*\w/g
+const MANY_REFERENCES = 64
+
+function hasManyReferences(text: string): boolean {
+  let count = 0
+  for (const _ of text.matchAll(REFERENCE)) {
+    count += 1
+    if (count > MANY_REFERENCES) return true
+  }
+  return false
+}
+
 /** Comparisons that may hold the thread: a worker runs them, and is stopped after `limits.analysis`. */
 function mayTakeLong(artifact: Artifact, options: CompareOptions, size: number): boolean {
   if (hasPattern(options)) return true
   if (size < SHORT) return false
   const { base = {}, head = {} } = options.files ?? {}
   const own = hasFiles(artifact) ? [JSON.stringify(artifact.files)] : []
-  return [artifact.before, artifact.after, ...Object.values(base), ...Object.values(head), ...own].some((text) =>
-    COMPOSED.test(text),
+  return [artifact.before, artifact.after, ...Object.values(base), ...Object.values(head), ...own].some(
+    (text) => COMPOSED.test(text) || hasManyReferences(text),
   )
 }
 

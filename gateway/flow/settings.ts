@@ -12,7 +12,7 @@ export const AnalysisSettings = strict(
     workers: integer(2, 'Worker threads that parse and compare'),
     inline_below: integer(
       64 * 1024,
-      'Artifacts smaller than this (both sides, code units) are compared on the main thread, unless their schemas are composed of others',
+      'Artifacts smaller than this (both sides, code units) are compared on the main thread, unless their schemas are composed of others or refer to many',
       0,
     ),
     cache: integer(256, 'Comparisons kept by content digest', 0),

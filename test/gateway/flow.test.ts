@@ -88,6 +88,23 @@ const alternatives = (by: number): string =>
     anyOf: many(250, (index) => ({ type: 'string', pattern: `^[a-z]{${index},${index + 50 + by}}(x|y|z)*$` })),
   })
 
+const referenceTo = (index: number) => ({ $ref: `#/components/schemas/a${index % 60}` })
+const contentOf = (index: number) => ({ content: { 'application/json': { schema: referenceTo(index) } } })
+
+function referring(by: number): string {
+  const operation = { requestBody: contentOf(0), responses: { 200: { description: '', ...contentOf(1) } } }
+  const schemas = named(60, (index) => ({
+    type: 'object',
+    properties: {
+      a: referenceTo(index * 7 + 1),
+      b: referenceTo(index * 11 + 3),
+      c: { type: 'string', maxLength: 3 + by + index },
+    },
+  }))
+  const paths = Object.fromEntries(many(60, (index) => [`/p${index}`, { post: operation }]))
+  return JSON.stringify({ openapi: '3.1.0', info: { title: 'a', version: '1' }, paths, components: { schemas } })
+}
+
 describe('schemas that are composed of others', () => {
   for (const [what, schemaOf] of Object.entries(COMPOSED))
     for (const isEscaped of [false, true])
@@ -104,6 +121,16 @@ describe('schemas that are composed of others', () => {
         await analyst.close()
         assert.ok(share < 0.5, `${share} of the work`)
       })
+
+  it('are not compared on the main thread: operations that refer to one graph of schemas', async () => {
+    const analyst = createAnalyst({ settings: settingsOf(), metrics: createMetrics(), logger })
+    const pair = artifact(referring(0), referring(1))
+    assert.ok(pair.before.length + pair.after.length < 64 * 1024)
+    await analyst.compare({ ...pair, after: `${pair.after} ` }, {})
+    const share = await shareOfThread(() => analyst.compare(pair, {}))
+    await analyst.close()
+    assert.ok(share < 0.5, `${share} of the work`)
+  })
 
   it('end with the time for an analysis', async () => {
     const settings = settingsOf({ limits: { analysis: 1 } })
