@@ -19,7 +19,8 @@ function underNames(api: AsyncApi, names: ReadonlyMap<string, string>): AsyncApi
   const operations = [...api.operations].map(([key, operation]) => {
     const { action } = operation
     const parts = operation.parts.map((part) => ({ ...part, reply: repliedAt(part.reply, nameOf) }))
-    return [`${action} ${nameOf(key.slice(action.length + 1))}`, { ...operation, parts }] as const
+    const address = nameOf(key.slice(action.length + 1))
+    return [`${action} ${address}`, { ...operation, address, parts }] as const
   })
   const channels = [...api.channels].map(([address, channel]) => [nameOf(address), channel] as const)
   return { ...api, channels: new Map(channels), operations: new Map(operations) }

@@ -31,7 +31,7 @@ import { walkOptionsOf } from '../options.ts'
 import { readSides, infoVersion } from '../sides.ts'
 import { parameterNames, withBaseAddresses } from './addresses.ts'
 import { compareBindings } from './bindings.ts'
-import { compareMessages } from './messages.ts'
+import { compareMessages, isSameMessage } from './messages.ts'
 import { compareChannelServers, matchServers } from './server-places.ts'
 import { compareAsyncSecurity } from './security.ts'
 import { compareServers } from './servers.ts'
@@ -256,13 +256,14 @@ function compareAsyncOperation(
   const there = after ?? before
   if (there === undefined) return
   const { action, address, located } = there
+  const where = `${action} ${address}`
   if (before === undefined || after === undefined) {
     const change = before === undefined ? 'added' : 'removed'
     const side = before === undefined ? 'head' : 'base'
     walk.add({ rule: PRESENCE[action][change], subject: address, name: address, side, located, endpoint: address })
+    if (before === undefined && action === 'send') reportUnknownMessages(walk, there, where)
     return
   }
-  const where = `${action} ${address}`
   const operation = walkInto(walk, { where, endpoint: where })
   compareMessages(operation, { action, where }, before.messages, after.messages)
   const replies = new Pairs<unknown, true>()
@@ -277,6 +278,29 @@ function compareAsyncOperation(
     replies.set(replied, replying, true)
     compareReplyMessages(operation, after, replied, replying)
   }
+}
+
+/** A new operation sends to subscribers of the base, who do not know each of its messages. */
+function reportUnknownMessages(walk: AsyncWalk, { action, address, messages }: AsyncOperation, where: string): void {
+  const known = sentTo(walk, address)
+  if (known.length === 0) return
+  const unknown = [...messages].filter(([message]) => !known.some((one) => isSameMessage(walk, one, message)))
+  compareMessages(walkInto(walk, { where, endpoint: where }), { action, where }, new Map(), new Map(unknown))
+}
+
+/** What subscribers of the base receive from the address of a channel of the head. Several channels may have one address. */
+function sentTo({ base, head }: AsyncWalk, address: string): readonly AsyncMessage[] {
+  const channel = head.channels.get(address)
+  if (channel === undefined || channel.stated === null) return []
+  return [...base.operations.values()].flatMap(({ action, address: other, messages }) => {
+    const known = base.channels.get(other)
+    const isThere = action === 'send' && known?.stated === channel.stated && shareServers(known, channel)
+    return isThere ? [...messages.keys()] : []
+  })
+}
+
+function shareServers({ servers: one }: AsyncChannel, { servers: other }: AsyncChannel): boolean {
+  return one === null || other === null || [...one.keys()].some((name) => other.has(name))
 }
 
 type PartPair = readonly [AsyncOperationPart, AsyncOperationPart]

@@ -16,6 +16,7 @@ import { relateProtobuf } from '../protobuf/compare.ts'
 import { withHeadersInMessage } from './binding-headers.ts'
 import { compareBindings } from './bindings.ts'
 import { isSameContent } from './content.ts'
+import { isEqual } from '../../schema/equality.ts'
 import { matchAlternatives } from './message-alternatives.ts'
 import { followed, walkInto, type AsyncWalk } from './walk.ts'
 
@@ -84,6 +85,12 @@ function isOne(messages: MessageCounts): boolean {
 /** Whether what is sent is the same, also behind references. */
 function areSameContents(walk: AsyncWalk, before: AsyncMessage, after: AsyncMessage): boolean {
   return (['payload', 'headers'] as const).every((part) => isSameContent(before[part], after[part], walk))
+}
+
+/** Whether receivers of the one can read the other in the same way. */
+export function isSameMessage(walk: AsyncWalk, one: AsyncMessage, other: AsyncMessage): boolean {
+  const isSameForm = one.contentType === other.contentType && isEqual(one.schemaFormat, other.schemaFormat)
+  return isSameForm && areSameContents(walk, one, other)
 }
 
 /** By message: many operations may have the same ones. */

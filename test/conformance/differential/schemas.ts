@@ -37,6 +37,9 @@ function objectOf(properties: Schema, more: Schema = {}): Schema {
   return { type: 'object', properties, ...more }
 }
 
+/** Of a text that is JSON. */
+const CONTENTS = [objectOf({ a: text }), objectOf({ a: { type: 'integer' } })] as const
+
 export const SCHEMA_GROUPS: readonly SchemaGroup[] = [
   group('type', BOTH, {
     any: {},
@@ -224,7 +227,12 @@ export const SCHEMA_GROUPS: readonly SchemaGroup[] = [
   keyword('dependentSchemas', { type: 'object' }, [{ a: objectOf({ b: text }) }, { b: objectOf({ a: text }) }], NEW),
   keyword('contentEncoding', text, ['base64', 'base16'], NEW),
   keyword('contentMediaType', text, ['image/png', 'image/jpeg'], NEW),
-  keyword('contentSchema', text, [objectOf({ a: text }), objectOf({ a: { type: 'integer' } })], NEW),
+  keyword('contentSchema', { ...text, contentMediaType: 'application/json' }, CONTENTS, NEW),
+  group('contentSchema alone', NEW, {
+    none: text,
+    one: { ...text, contentSchema: CONTENTS[0] },
+    other: { ...text, contentSchema: CONTENTS[1] },
+  }),
   group('conditions', NEW, {
     none: { type: 'object' },
     if: { type: 'object', if: objectOf({ a: text }) },
