@@ -1,8 +1,9 @@
 /** What the process itself costs and has left, asked for at each scrape: no timer runs for it in an idle gateway. */
-import { readFileSync, readdirSync, statfsSync } from 'node:fs'
+import { readdirSync, statfsSync } from 'node:fs'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Metrics } from './metrics.ts'
 import { stderrLines } from './log-lines.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 
 const MICROSECONDS = 1e6
 const MILLISECONDS = 1e3
@@ -69,7 +70,7 @@ function openDescriptors(): number {
 
 function mostDescriptors(): number {
   try {
-    const [, most = 'NaN'] = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    const [, most = 'NaN'] = /^Max open files\s+(\S+)/m.exec(readRegularFile('/proc/self/limits', 'utf8')) ?? []
     return most === 'unlimited' ? Number.POSITIVE_INFINITY : Number(most)
   } catch {
     return Number.NaN

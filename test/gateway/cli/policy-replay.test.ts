@@ -123,7 +123,7 @@ test('the policy of the configuration is replayed when none is named', async (t)
   await decided(api, PETS_WITHOUT_DELETE)
   const { code, stdout } = await cli(api)
   assert.equal(code, 0)
-  assert.match(stdout, /^default on 1 logged decisions: 1 unchanged/m)
+  assert.match(stdout, /^default on 1 logged decision: 1 unchanged/m)
 })
 
 test('JUnit names each decision, fails those that change and skips those that cannot be decided', async (t) => {

@@ -305,7 +305,7 @@ test('a policy is simulated and replayed by the running gateway', async (t) => {
   assert.match(simulated.stdout, /^strict: BLOCK\n[^]*BLOCK {2}rule [^]*Simulated: this is not a permission\./)
   // The input of a decision is stored behind its answer.
   const own = async () => over(scene.admin, 'policy', 'replay')
-  await until(async () => (await own()).stdout.startsWith('shop on 1 logged decisions: 1 unchanged'), 'a stored input')
+  await until(async () => (await own()).stdout.startsWith('shop on 1 logged decision: 1 unchanged'), 'a stored input')
   assert.equal((await own()).code, 0)
   const replay = ['policy', 'replay', 'strict', '--format', 'json']
   const remote = await over(scene.admin, ...replay)

@@ -15,7 +15,7 @@ test('lists of decisions name the tool or operation of each', async (t) => {
   const visitor = await visitorWith(scene.url, scene.admin)
   const lists = {
     '/console': /href="\/console\/approvals\/apr_\w+">\s*<strong>Call <bdi>tools\/echo<\/bdi></,
-    '/console/ledger': /href="\/console\/decisions\/dec_\w+">Call <bdi>tools\/echo<\/bdi></,
+    '/console/ledger': /href="\/console\/decisions\/dec_\w+"\s*>Call <bdi>tools\/echo<\/bdi></,
   }
   for (const [path, named] of Object.entries(lists))
     assert.ok(named.test(await (await visitor.get(path)).text()), `${path} names the tool`)
