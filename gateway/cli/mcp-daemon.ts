@@ -5,11 +5,13 @@ import { openSettings } from '../config/live-settings.ts'
 import { ConfigError, formatMistake } from '../errors/mistake.ts'
 import { errorCode, fetchFailure, messageOf } from '../errors/startup-error.ts'
 import type { Environment } from '../settings/environment.ts'
+import { recordIn } from '../json/unchecked-json.ts'
 import { packageVersion } from '../runtime/package-files.ts'
 import { writePrivateFile } from '../runtime/private-file.ts'
+import { readRegularFile } from '../runtime/regular-file.ts'
 import type { LogFields } from '../telemetry/log.ts'
 import { startDaemon, type DeskGateway } from '../stdio/daemon.ts'
-import { deskHome, makeHome } from '../stdio/home.ts'
+import { deskHome, makeHome, type DeskHome } from '../stdio/home.ts'
 import { EXIT, type Arguments, type ExitCode, wholeSeconds } from './command.ts'
 import { writeLine, type CommandIo } from './io.ts'
 
@@ -29,7 +31,8 @@ export async function runDaemon(args: Arguments, { environment, stderr }: Comman
     process.on('SIGTERM', stop).on('SIGINT', stop).on('SIGHUP', reload)
     await daemon.ended
     process.off('SIGTERM', stop).off('SIGINT', stop).off('SIGHUP', reload)
-    rmSync(home.process, { force: true })
+    // A daemon that lost its place leaves what the next one wrote.
+    if (runningDaemon(home) === process.pid) rmSync(home.process, { force: true })
     return EXIT.good
   } catch (error) {
     rmSync(home.starting, { force: true })
@@ -40,6 +43,16 @@ export async function runDaemon(args: Arguments, { environment, stderr }: Comman
     // Whole or not at all: those who wait for the daemon read it at any moment.
     writePrivateFile(home.fault, messageOf(error))
     throw error
+  }
+}
+
+/** Process id of the daemon that runs; null: none states it. */
+function runningDaemon({ process: file }: DeskHome): number | null {
+  try {
+    const { pid } = recordIn(JSON.parse(readRegularFile(file, 'utf8')))
+    return typeof pid === 'number' ? pid : null
+  } catch {
+    return null
   }
 }
 

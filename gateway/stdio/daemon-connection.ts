@@ -50,7 +50,7 @@ export function tryConnect(path: string): Promise<Socket | null> {
       resolve(socket)
     })
     socket.once('error', (error) => {
-      if (['ENOENT', 'ECONNREFUSED', 'EAGAIN'].includes(errorCode(error) ?? '')) resolve(null)
+      if (['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EAGAIN'].includes(errorCode(error) ?? '')) resolve(null)
       else reject(error)
     })
   })

@@ -18,6 +18,7 @@ import { makeHome, type DeskHome, hubOf } from './home.ts'
 import { openServerBridge, type AttachedServer, type ServerBridge } from './server-bridge.ts'
 import { tryConnect } from './daemon-connection.ts'
 import { HELD_ELSEWHERE } from '../store/sqlite/opening-fault.ts'
+import { identityOf, type FileIdentity } from '../store/sqlite/opened-files.ts'
 import { holdServingLocks, type ServingLocks } from '../store/sqlite/serving-lock.ts'
 import { ledgerFile } from '../store/opening/open.ts'
 import { recordIn } from '../json/unchecked-json.ts'
@@ -60,7 +61,7 @@ const TAKEN_OVER = ['PREFLIGHT_LOG_LEVEL'] as const
 /** After the last server that began, its first calls have loaded what judges calls. */
 const REST_MS = 2000
 
-/** Between two looks at the settings of the user. Editors replace files: only polling sees that. */
+/** Between two looks at the settings of the user, the lock and the socket. Editors replace files: only polling sees that. */
 const WATCH_MS = 1000
 
 /**
@@ -109,18 +110,23 @@ class RunningDaemon implements Daemon {
   readonly #options: DaemonOptions
   readonly #gateway: DeskGateway
   readonly #bridge: ServerBridge
-  readonly #lock: Pick<ServingLocks, 'close'>
+  readonly #lock: ServingLocks
   readonly #pool: UndiciPoolType
   readonly #server: Server
   readonly #connections = new Set<WrapperConnection>()
   #idle: NodeJS.Timeout | null = null
+  #watch: NodeJS.Timeout | null = null
+  /** Of the socket; null: the system has no file for it. */
+  #identity: FileIdentity = null
+  /** At the last look. */
+  #wasReplaced = false
   #rest: NodeJS.Timeout | null = null
   #closing: Promise<void> | null = null
   #resolveEnded: () => void = () => {}
   readonly #settings: string
   readonly #onSettings = (): void => this.reload()
 
-  constructor(options: DaemonOptions, gateway: DeskGateway, bridge: ServerBridge, lock: Pick<ServingLocks, 'close'>) {
+  constructor(options: DaemonOptions, gateway: DeskGateway, bridge: ServerBridge, lock: ServingLocks) {
     this.#options = options
     this.#lock = lock
     this.#settings = hubOf(options.home)?.settings ?? options.home.settings
@@ -139,6 +145,8 @@ class RunningDaemon implements Daemon {
     if (process.platform !== 'win32') rmSync(socket, { force: true })
     this.#server.listen(socket)
     await once(this.#server, 'listening')
+    if (process.platform !== 'win32') this.#identity = identityOf(socket)
+    this.#watch = setInterval(() => this.#endIfReplaced(), WATCH_MS).unref()
     watchFile(this.#settings, { interval: WATCH_MS, persistent: false }, this.#onSettings)
     this.#waitForUse()
   }
@@ -150,6 +158,7 @@ class RunningDaemon implements Daemon {
   }
 
   reload(): void {
+    if (!this.#serves()) return
     const { home } = this.#options
     try {
       writeDeskConfig(home, this.#bridge.address)
@@ -166,10 +175,9 @@ class RunningDaemon implements Daemon {
   }
 
   async #close(): Promise<void> {
-    for (const timer of [this.#idle, this.#rest]) if (timer !== null) clearTimeout(timer)
+    for (const timer of [this.#idle, this.#rest, this.#watch]) if (timer !== null) clearTimeout(timer)
     unwatchFile(this.#settings, this.#onSettings)
-    const closed = once(this.#server, 'close')
-    this.#server.close()
+    const closed = this.#closeServer()
     for (const connection of this.#connections) connection.destroy()
     await closed
     await this.#pool.destroy()
@@ -177,6 +185,39 @@ class RunningDaemon implements Daemon {
     await this.#bridge.close()
     this.#lock.close()
     this.#resolveEnded()
+  }
+
+  /** Closing removes the file at the path of the socket, which may be that of the next daemon by now. */
+  async #closeServer(): Promise<void> {
+    if (!this.#hasSocket()) return void this.#server.unref()
+    const closed = once(this.#server, 'close')
+    this.#server.close()
+    await closed
+  }
+
+  #hasSocket(): boolean {
+    return this.#identity === null || identityOf(this.#options.home.socket) === this.#identity
+  }
+
+  /**
+   * Whether this daemon still serves: two would write one configuration. A lock that was only removed is held again. One that
+   * starts beside this daemon has the lock for a moment, until it finds the socket.
+   */
+  #serves(): boolean {
+    if (this.#closing !== null || !this.#hasSocket()) return false
+    try {
+      this.#lock.require()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /** Nobody finds a daemon without its socket, and the next one serves. */
+  #endIfReplaced(): void {
+    const isServing = this.#serves()
+    if (!isServing && (!this.#hasSocket() || this.#wasReplaced)) void this.close()
+    this.#wasReplaced = !isServing
   }
 
   #accept(socket: Socket): void {
@@ -209,8 +250,12 @@ class RunningDaemon implements Daemon {
       : `the settings in ${this.#settings} have mistakes:\n${problems.join('\n')}`
   }
 
-  /** What a connection works with, or why it is refused. */
-  #admit(hello: Hello): AdmittedWrapper | string {
+  /** What a connection works with, or why it is refused; null: it shall find the daemon that serves now. */
+  #admit(hello: Hello): AdmittedWrapper | string | null {
+    if (!this.#serves()) {
+      void this.close()
+      return null
+    }
     const problem = nameProblem(hello.name)
     if (problem !== null) return problem
     const { home, now } = this.#options
@@ -242,11 +287,11 @@ interface AdmittedWrapper {
 /** One `preflight mcp`: the client's lines and the server's lines, in both directions. */
 class WrapperConnection {
   readonly #socket: Socket
-  readonly #admit: (hello: Hello) => AdmittedWrapper | string
+  readonly #admit: (hello: Hello) => AdmittedWrapper | string | null
   #session: ClientSession | null = null
   #server: AttachedServer | null = null
 
-  constructor(socket: Socket, admit: (hello: Hello) => AdmittedWrapper | string) {
+  constructor(socket: Socket, admit: (hello: Hello) => AdmittedWrapper | string | null) {
     this.#socket = socket
     this.#admit = admit
     const reader = new FrameReader((kind, payload) => this.#take(kind, payload))
@@ -285,6 +330,7 @@ class WrapperConnection {
     const hello = parsedHello(payload)
     if (hello === null) return this.#refuse('another version of preflight is running; end it, then start again')
     const admitted = this.#admit(hello)
+    if (admitted === null) return this.destroy()
     if (typeof admitted === 'string') return this.#refuse(admitted)
     const isProgram = hello.url === undefined
     if (isProgram)
