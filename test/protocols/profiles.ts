@@ -29,6 +29,8 @@ export interface ProtocolProfile {
   readonly decisive: readonly string[]
   /** Requests that are forwarded because of what their body says. */
   readonly passingBodies?: readonly SampleRequest[]
+  /** What the server answers, also to what the gateway asks; `{}` by default. */
+  readonly answer?: (url: string) => unknown
 }
 
 const SHA = 'a'.repeat(40)
@@ -75,6 +77,8 @@ export const PROFILES: Readonly<Record<ProtocolName, ProtocolProfile>> = {
     route: { scm: { workflows: ['deploy.yml'] } },
     codeAt: '/error',
     decisive: ['sha'],
+    // No pull request waits for a branch.
+    answer: (url) => (/\/pulls\?/.test(url) ? [] : { full_name: url.replace('/repos/', ''), default_branch: 'main' }),
     passingBodies: [
       request('PUT', '/repos/acme/pets/contents/a.json', TOPIC_FILE),
       request('POST', '/graphql', '{"query":"query { viewer { login } }"}'),

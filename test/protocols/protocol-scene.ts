@@ -43,9 +43,10 @@ export async function startScene(
     readonly onRequest?: () => void
   } = {},
 ): Promise<ProtocolScene> {
-  const upstream = await startHttpUpstream((_request, response) => {
+  const { answer = () => ({}) } = PROFILES[protocol]
+  const upstream = await startHttpUpstream(({ url = '' }, response) => {
     options.onRequest?.()
-    response.setHeader('content-type', 'application/json').end('{}')
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(answer(url)))
   })
   t.after(() => upstream.close())
   const own = { name: 'it', match: { path: '/' }, upstream: upstream.origin, protocol }
