@@ -6,13 +6,14 @@ import { ledgerFile } from '../store/opening/open.ts'
 
 /** Null where the ledger is not a file: the address of a database may hold a password, which is kept in no other file. */
 export function servedSettings(config: Config): ServedSettings | null {
-  const { data_dir: dataDir, store, ledger, break_glass: breakGlass, approvals, routes } = config
-  if (ledgerFile(config) === null) return null
-  const { url } = store
+  const { data_dir: dataDir, ledger, break_glass: breakGlass, approvals, routes } = config
+  const file = ledgerFile(config)
+  if (file === null) return null
   return {
     sections: {
       data_dir: resolve(dataDir),
-      store: url === undefined ? {} : { url },
+      // A command may run in another working directory.
+      store: { url: `file:${file}` },
       ledger,
       break_glass: breakGlass,
       approvals,

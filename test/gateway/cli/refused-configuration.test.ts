@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { startGateway } from '../../../gateway/main.ts'
 import { createLogger } from '../../../gateway/telemetry/log.ts'
 import { run } from '../../fakes/command-io.ts'
 import { devNull, FREE_PORTS, TEST_KEY } from '../../fakes/gateway.ts'
+import { PREFLIGHT } from '../../fakes/killable-gateway.ts'
 import { textAt } from '../../json.ts'
 
 const ROUTE = { name: 'pets', match: { path: '/' }, upstream: 'http://127.0.0.1:9', protocol: 'mcp' }
@@ -71,6 +72,20 @@ test('an exception is opened and closed, for a route and within the maximum of t
   assert.match(long.stderr, /600/)
   const closed = await command('break-glass', 'close', id)
   assert.equal(closed.code, 0, closed.stderr)
+})
+
+test('the ledger is that of the gateway, whichever folder the command runs in', async (t) => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'preflight-ledger-'))
+  t.after(() => rmSync(elsewhere, { recursive: true, force: true }))
+  const ledger = join(elsewhere, 'own.db')
+  const { file, good, data } = await scene(t, { store: { url: `file:${relative(process.cwd(), ledger)}` } })
+  const serving: unknown = JSON.parse(readFileSync(join(data, 'serving.json'), 'utf8'))
+  assert.equal(textAt(serving, 'settings', 'sections', 'store', 'url'), `file:${ledger}`)
+  writeFileSync(file, JSON.stringify({ ...good, limits: { artifact_side: 'much' } }))
+  const program = [PREFLIGHT, 'ledger', 'verify', '--config', file]
+  const { status, stderr } = spawnSync(process.execPath, program, { cwd: elsewhere, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  assert.match(stderr, WARNING)
 })
 
 test('the settings are those of the last reload', async (t) => {
