@@ -74,9 +74,10 @@ async function untilStopped(gateway: Gateway): Promise<ExitCode> {
     else onSignal(signal)
   }
   // The runtime prints the error and ends the process, as without this.
-  process.on('uncaughtExceptionMonitor', (error) => {
+  const onFailure = (error: Error): void => {
     gateway.logger.error({ event: 'process.failed', err: error }, 'the process ends: this is an error of the gateway')
-  })
+  }
+  process.on('uncaughtExceptionMonitor', onFailure)
   process.on('SIGHUP', onHangUp)
   process.on('SIGUSR2', toggleDebug)
   for (const name of SIGNALS) process.on(name, onSignal)
@@ -86,6 +87,7 @@ async function untilStopped(gateway: Gateway): Promise<ExitCode> {
   for (const name of SIGNALS) process.off(name, onSignal)
   process.off('SIGHUP', onHangUp)
   process.off('SIGUSR2', toggleDebug)
+  process.off('uncaughtExceptionMonitor', onFailure)
   return EXIT.good
 }
 

@@ -98,7 +98,7 @@ function admitToRoute(
 
 /** Beginnings of paths of the gateway's API: a client has the wrong port. */
 const API_PATH = /^\/(?:api|mcp|console|schemas|\.well-known|openapi\.json)(?:[/?]|$)/
-const API_ELSEWHERE = ' The API of the gateway has an address of its own (listen.api).'
+const API_ELSEWHERE = ' If the API of the gateway is meant, it has an address of its own (listen.api).'
 
 /** A target with more than one reading, in the error form of the route that would take it. */
 function problemReply(context: RequestContext, message: string, route: Route | null, deps: AdmissionDeps): Reply {
