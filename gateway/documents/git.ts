@@ -57,8 +57,8 @@ export async function resolveGitTree(repository: string, ref: string): Promise<R
 }
 
 /**
- * Texts by path. Links are followed as far as they lead to a file of the same tree. A path at which the tree holds nothing is left out. A path that leads out of the repository, holds no file
- * or is too large is a problem.
+ * Texts by path. Links are followed as far as they lead to a file of the same tree. A path at which the tree holds nothing is
+ * left out. A path that leads out of the repository, holds no file or is too large is a problem.
  * @param paths relative to the root of the repository
  * @param maxBytes of all files together
  */
