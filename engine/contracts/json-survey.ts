@@ -9,6 +9,8 @@ export interface SurveyedReferences {
   readonly references: ReadonlySet<string>
   /** Values of members that are called `discriminator`. */
   readonly discriminators: readonly JsonRecord[]
+  /** Whether a member is called `$schema`. */
+  readonly hasDialects: boolean
 }
 
 interface JsonSurvey extends SurveyedReferences {
@@ -25,6 +27,7 @@ export function surveyJson(root: unknown): JsonSurvey {
   let [members, isFinite] = [0, true]
   const references = new Set<string>()
   const discriminators: JsonRecord[] = []
+  let hasDialects = false
   const open: unknown[] = [root]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (Array.isArray(value)) {
@@ -35,11 +38,12 @@ export function surveyJson(root: unknown): JsonSurvey {
         members++
         const member = value[name]
         if (typeof member === 'string' && REFERENCE_MEMBERS.has(name)) references.add(member)
+        if (name === '$schema') hasDialects = true
         if (isLeaf(member)) continue
         open.push(member)
         if (name === 'discriminator' && isRecord(member)) discriminators.push(member)
       }
     } else if (!isLeaf(value)) isFinite = false
   }
-  return { members, isFinite, references, discriminators }
+  return { members, isFinite, references, discriminators, hasDialects }
 }

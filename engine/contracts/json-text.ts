@@ -50,7 +50,7 @@ function readScanned(text: string, limits: DocumentLimits, containers: Container
     () => placeJson(text, outline()),
     () => outline().lineStarts,
   )
-  const checkTexts = mayHoldLoneSurrogates(text)
+  const checkTexts = mayHoldLoneSurrogates(text, 'json')
   const problem =
     checkTexts || !surveyed.isFinite ? findUnrepresentable(parsed.value, { checkTexts, isShared: false, locate }) : null
   return problem === null ? ok({ root: parsed.value, locate, surveyed }) : fail(problem)

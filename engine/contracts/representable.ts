@@ -4,11 +4,17 @@ import { composePointer } from './pointer.ts'
 import type { Locate } from './positions.ts'
 import { unreadable } from './unreadable.ts'
 
-/** Whether strings of a document may contain half a surrogate pair: raw, or by an escape. */
-export function mayHoldLoneSurrogates(text: string): boolean {
-  if (!text.isWellFormed()) return true
-  // A pattern takes longer than a plain search, and most texts have no such escape.
-  return text.includes('\\U') || (text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text))
+/** Whether strings of a document may contain half a surrogate pair: raw, or by an escape. Only YAML has one with `U`. */
+export function mayHoldLoneSurrogates(text: string, format: 'json' | 'yaml'): boolean {
+  if (!text.isWellFormed() || (format === 'yaml' && text.includes('\\U'))) return true
+  // A pattern over the whole text takes longer than a plain search, and most texts have few such escapes.
+  for (let at = text.indexOf('\\u'); at >= 0; at = text.indexOf('\\u', at + 2))
+    if (isLetterD(text.charCodeAt(at + 2)) && /[89a-fA-F]/.test(text.charAt(at + 3))) return true
+  return false
+}
+
+function isLetterD(unit: number): boolean {
+  return unit === 0x44 || unit === 0x64
 }
 
 interface PairSearch {

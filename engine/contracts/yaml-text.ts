@@ -260,5 +260,5 @@ function findGraphFault({ root, locate }: YamlReading, limits: DocumentLimits): 
 }
 
 function findUnsayable({ root, locate }: YamlReading, text: string): Problem | null {
-  return findUnrepresentable(root, { checkTexts: mayHoldLoneSurrogates(text), isShared: true, locate })
+  return findUnrepresentable(root, { checkTexts: mayHoldLoneSurrogates(text, 'yaml'), isShared: true, locate })
 }

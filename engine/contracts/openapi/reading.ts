@@ -24,7 +24,7 @@ export function readOpenApiContract(
   if (version === null) return null
   const dialect = dialectOfVersion(version)
   const isSwagger = dialect === 'openapi-2.0'
-  const statesDialects = STATES_DIALECTS.test(text)
+  const statesDialects = text !== '' && (surveyed?.hasDialects ?? STATES_DIALECTS.test(text))
   const isOfDrafts = dialect === 'json-schema' && (statesDialects || text.includes('jsonSchemaDialect'))
   const stated = isOfDrafts ? withStatedDrafts(root) : { root, drafts: new Set<string>() }
   const stating = isRecord(root) ? draftOf(root['jsonSchemaDialect']) : null
@@ -45,7 +45,7 @@ export function readOpenApiContract(
   })
 }
 
-/** Also where the keyword may be written with escapes. */
+/** For a text of which no members are known. The keyword may be written with escapes. */
 const STATES_DIALECTS = /\$schema|\\(?:u00|U0000|x)/
 
 /** The document with the targets of misplaced references, such as `paths: {$ref}`, in their places. */

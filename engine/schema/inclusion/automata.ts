@@ -24,8 +24,10 @@ export function complementOf(language: Language): Language {
   result.complement(new DFA.LimitedNodeFactory(MAX_DFA))
   result.removeUnreachable()
   // The two code points are no text.
-  return intersection(result, minimal(automatonOf([many(TEXT)])))
+  return intersection(result, (texts ??= minimal(automatonOf([many(TEXT)]))))
 }
+
+let texts: Language | null = null
 
 export function automatonOf(elements: readonly NoParent<Element>[]): NFA {
   const concatenation: NoParent<Concatenation> = { type: 'Concatenation', elements: [...elements] }

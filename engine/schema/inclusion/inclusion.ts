@@ -8,6 +8,7 @@ import type { Located } from '../located.ts'
 import type { SchemaSource } from '../source.ts'
 import { BOUND } from './answer.ts'
 import { Coverage } from './coverage.ts'
+import { hasEvidentValue } from './evident-values.ts'
 import { Likeness } from './likeness.ts'
 import { met, unmet } from './atoms.ts'
 import { decidingMembers, newAlternatives, pairedAlternatives } from './members.ts'
@@ -137,8 +138,7 @@ export class InclusionProver {
       const isMissed = decidingMembers(sub, other).some(([one, two]) => this.#isMissed(one, two, proof, open))
       // Of a schema that admits nothing every value is admitted, whatever its members are.
       const isRefuted =
-        (isMissed && proof.search.ask([met(sub)], STEPS).kind === 'sat') ||
-        (!isMissed && this.#isRefutedByAlternative(sub, other, proof, open))
+        (isMissed && isSurelyMet(sub, proof)) || (!isMissed && this.#isRefutedByAlternative(sub, other, proof, open))
       open.close(sub, other)
       if (isRefuted) {
         proof.missed.set(sub, other, true)
@@ -225,7 +225,7 @@ export class InclusionProver {
     const proof = this.#proofOf(question)
     const [sub] = sidesOf(proof, before, after, question)
     const sought = question.isText ? looseTexts(sub, proof) : sub
-    return proof.search.ask([met(sought)], STEPS).kind !== 'unsat'
+    return hasEvidentValue(sought) || proof.search.ask([met(sought)], STEPS).kind !== 'unsat'
   }
 
   #proofOf(question: InclusionQuestion): Proof {
@@ -320,6 +320,11 @@ function sidesOf(
 ): readonly [sub: SchemaNode, other: SchemaNode] {
   const [sub, other] = direction === 'narrowing' ? [before, after] : [after, before]
   return [proof.sub.at(sub), proof.super.at(other)]
+}
+
+/** Whether some value is known to be admitted. What a convention leaves out may be required. */
+function isSurelyMet(sub: SchemaNode, { plain, search }: Proof): boolean {
+  return (plain === null && hasEvidentValue(sub)) || search.ask([met(sub)], STEPS).kind === 'sat'
 }
 
 function searchInclusion(sub: SchemaNode, other: SchemaNode, search: Search): Inclusion {

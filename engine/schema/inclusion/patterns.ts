@@ -129,7 +129,7 @@ export function isMember(language: Language, text: string): boolean {
  * The first texts of a language in the order of their length. Plain characters are preferred. Only steps from which a text of
  * the length is still possible are taken: the library's own search takes all, which are exponentially many in the length.
  */
-export function firstTexts(language: Language, most: number): readonly string[] {
+export function* firstTexts(language: Language, most: number): Generator<string> {
   const { initial, getOut } = language.transitionIterator()
   const steps = new Map<AutomatonState, ReadonlyMap<AutomatonState, CharSet>>()
   const stepsOf = (state: AutomatonState): ReadonlyMap<AutomatonState, CharSet> => {
@@ -139,25 +139,25 @@ export function firstTexts(language: Language, most: number): readonly string[] 
   }
   const ends = new Set<AutomatonState>(language.finals)
   const states = new Set(language.nodes())
-  const texts: string[] = []
+  let found = 0
   // The states from which a text may end after so many further characters.
   const ending: ReadonlySet<AutomatonState>[] = []
   // No two lengths of an infinite language lie further apart than it has states.
-  for (let lastLength = 0, length = 0; texts.length < most && length - lastLength <= states.size; length += 1) {
+  for (let lastLength = 0, length = 0; found < most && length - lastLength <= states.size; length += 1) {
     const next = ending.at(-1)
     const now = [...states].filter((state) =>
       next === undefined ? ends.has(state) : [...stepsOf(state).keys()].some((to) => next.has(to)),
     )
-    if (now.length === 0) break
+    if (now.length === 0) return
     ending.push(new Set(now))
     if (ending[length]?.has(initial) !== true) continue
     lastLength = length
     for (const sets of wordsOf(initial, ending, stepsOf)) {
-      texts.push(String.fromCodePoint(...sets.map(plainest)))
-      if (texts.length === most) break
+      yield String.fromCodePoint(...sets.map(plainest))
+      found += 1
+      if (found === most) return
     }
   }
-  return texts
 }
 
 type AutomatonState = DFA.ReadonlyNode
