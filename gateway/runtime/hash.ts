@@ -1,9 +1,9 @@
-/** Hashes and secrets by node:crypto: SHA-256 of the UTF-8 bytes of a text, which the engine is handed, and comparisons in constant time. */
+/** Hashes and secrets by node:crypto: SHA-256 of bytes or of the UTF-8 bytes of a text, which the engine is handed, and comparisons in constant time. */
 import { hash, timingSafeEqual, webcrypto } from 'node:crypto'
 
 /** 64 lowercase hex digits. */
-export function sha256Hex(text: string): string {
-  return hash('sha256', text, 'hex')
+export function sha256Hex(content: string | Buffer): string {
+  return hash('sha256', content, 'hex')
 }
 
 /** Whether two secrets are the same. The time depends on their lengths only. */

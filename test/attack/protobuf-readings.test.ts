@@ -60,7 +60,11 @@ function argocdSync(message: readonly number[]) {
   body.writeUInt32BE(message.length, 1)
   body.set(message, 5)
   const call = { method: 'POST', headers: { 'content-type': 'application/grpc-web+proto' }, body }
-  return readGrpcCall(call, '/application.ApplicationService/Sync', 'argocd')
+  return readGrpcCall(
+    { ...call, upstreamPath: '/application.ApplicationService/Sync' },
+    '/application.ApplicationService/Sync',
+    'argocd',
+  )
 }
 
 for (const [what, bytes] of Object.entries(TWO_READINGS))

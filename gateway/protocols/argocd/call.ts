@@ -12,6 +12,8 @@ export type ArgocdCall =
       readonly operation: string
       /** `NAMESPACE/NAME` of an application, else the path that is called, from its slash. */
       readonly object: string
+      /** What receipts for it name: the object, and all of the call but what a plain sync states. */
+      readonly target: string
       /** The deployed revision, where the call names it. */
       readonly revision: string | null
     }
@@ -23,16 +25,50 @@ export interface Application {
   readonly namespace: string | null
 }
 
-/** A receipt for syncing an application must not authorize its deletion. */
+/** What is done to an application. */
+interface ApplicationWrite {
+  readonly verb: string
+  /** The part of the application or the call that a receipt names; empty for a sync and for a deletion of the whole. */
+  readonly part: string
+  /** Digest of what else the call says (request-digest.ts); null: nothing. */
+  readonly content: string | null
+  readonly revision?: string | null
+}
+
+/** A receipt for syncing an application must not authorize its deletion, nor that of a resource the one of the application. */
 export function writeTo(
   { name, namespace }: Application,
   ownNamespace: string,
-  verb: string,
-  revision: string | null = null,
+  { verb, part, content, revision = null }: ApplicationWrite,
 ): ArgocdCall {
   if (name === '') return unreadableArgocdCall('The call names no application.')
   const operation = verb.startsWith('delete') ? 'delete' : 'deploy'
-  return { kind: 'write', verb, operation, object: `${namespace ?? ownNamespace}/${name}`, revision }
+  const object = `${namespace ?? ownNamespace}/${name}`
+  const target = withContent(part === '' ? object : `${object}/${part}`, content)
+  return { kind: 'write', verb, operation, object, target, revision }
+}
+
+export function withContent(target: string, content: string | null): string {
+  return content === null ? target : `${target}#${content}`
+}
+
+/** Members of a sync that its receipt names by target and head, and the project, which only grants the right to it. */
+const PLAIN_MEMBERS: ReadonlySet<string> = new Set([
+  ...(['name', 'appNamespace', 'project', 'dryRun'] as const),
+  ...(['revision', 'revisions', 'sourcePositions', 'manifests'] as const),
+])
+
+/** Whether a sync asks for more than to deploy a state: to prune, to force, or for some resources only. */
+export function hasSyncOptions(request: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(request).some(([name, value]) => !PLAIN_MEMBERS.has(name) && isStated(name, value))
+}
+
+/** A member that is false, zero or empty is absent to Go. A strategy `apply` counts however empty: it leaves hooks out. */
+function isStated(name: string, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Boolean(value)
+  if (name === 'apply') return true
+  if (Array.isArray(value) || value instanceof Uint8Array) return value.length > 0
+  return Object.entries(value).some(([key, member]) => isStated(key, member))
 }
 
 export function unreadableArgocdCall(message: string): ArgocdCall {

@@ -5,12 +5,15 @@
 import { lookupTable } from '../../../engine/base.ts'
 import type { Call } from '../../calls/call.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
+import { requestDigest } from '../common/request-digest.ts'
 import { createMessageReader, type MessageTable, type MessageValue } from '../common/protobuf-message.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import {
   deployedState,
+  hasSyncOptions,
   nonEmptyText,
   unreadableArgocdCall,
+  withContent,
   writeTo,
   type Application,
   type ArgocdCall,
@@ -22,11 +25,21 @@ const MESSAGES: MessageTable = {
     name: [1, 'string'],
     revision: [2, 'string'],
     dryRun: [3, 'bool'],
+    prune: [4, 'bool'],
+    strategy: [5, 'SyncStrategy'],
+    resources: [7, 'bytes[]'],
     manifests: [8, 'string[]'],
+    infos: [9, 'bytes[]'],
+    retryStrategy: [10, 'bytes'],
+    syncOptions: [11, 'SyncOptions'],
     appNamespace: [12, 'string'],
     sourcePositions: [14, 'int64[]'],
     revisions: [15, 'string[]'],
   },
+  SyncStrategy: { apply: [1, 'bytes'], hook: [2, 'SyncStrategyHook'] },
+  SyncStrategyHook: { syncStrategyApply: [1, 'SyncStrategyApply'] },
+  SyncStrategyApply: { force: [1, 'bool'] },
+  SyncOptions: { items: [1, 'string[]'] },
   Rollback: { name: [1, 'string'], dryRun: [3, 'bool'], appNamespace: [6, 'string'] },
   Patch: { name: [1, 'string'], appNamespace: [5, 'string'] },
   UpdateSpec: { name: [1, 'string'], appNamespace: [4, 'string'] },
@@ -94,7 +107,7 @@ export function isReadingMethod({ service, method }: { readonly service: string;
 }
 
 export function readGrpcCall(
-  call: Pick<Call, 'method' | 'headers' | 'body'>,
+  call: Pick<Call, 'method' | 'headers' | 'body' | 'upstreamPath'>,
   path: string,
   ownNamespace: string,
 ): ArgocdCall {
@@ -105,7 +118,9 @@ export function readGrpcCall(
   const verb = service === APPLICATIONS ? VERBS[method] : undefined
   if (verb === undefined) {
     const operation = /^(?:Delete|Remove)/.test(method) ? 'delete' : 'deploy'
-    return { kind: 'write', verb: 'call', operation, object: `/${service}/${method}`, revision: null }
+    const object = `/${service}/${method}`
+    const target = withContent(object, requestDigest(call))
+    return { kind: 'write', verb: 'call', operation, object, target, revision: null }
   }
   const frame = singleFrame(call)
   if (!frame.ok) return unreadableArgocdCall(frame.message)
@@ -114,7 +129,13 @@ export function readGrpcCall(
   if (message.value['dryRun'] === true) return { kind: 'read' }
   const state = deployedState(message.value)
   if (!state.ok) return unreadableArgocdCall(state.message)
-  return writeTo(applicationOf(message.value), ownNamespace, verb, state.revision)
+  const isWhole = method === 'Delete' || (method === 'Sync' && !hasSyncOptions(message.value))
+  return writeTo(applicationOf(message.value), ownNamespace, {
+    verb,
+    part: method === 'Delete' || method === 'Sync' ? '' : method,
+    content: isWhole ? null : requestDigest(call),
+    revision: state.revision,
+  })
 }
 
 function applicationOf({ name, appNamespace, application }: MessageValue): Application {

@@ -69,9 +69,9 @@ class WriteAction implements JudgedAction {
   }
 
   gather(): Promise<readonly ResourceCheck[]> {
-    const { object, operation, revision } = this.#write
+    const { target, operation, revision } = this.#write
     const place = revision === null ? {} : { place: { head: revision } }
-    const resource: JudgedResource = { name: this.name, target: `argocd:${object}`, scope: null, operation, ...place }
+    const resource: JudgedResource = { name: this.name, target: `argocd:${target}`, scope: null, operation, ...place }
     // What a call without a revision deploys is not known: a receipt for one revision is not for it.
     return Promise.resolve([{ resource, basis: { kind: 'receipt', bound: ['head'] } }])
   }

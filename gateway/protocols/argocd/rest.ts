@@ -4,9 +4,18 @@ import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
-import { deployedState, nonEmptyText, unreadableArgocdCall, writeTo, type ArgocdCall } from './call.ts'
+import {
+  deployedState,
+  hasSyncOptions,
+  nonEmptyText,
+  unreadableArgocdCall,
+  withContent,
+  writeTo,
+  type ArgocdCall,
+} from './call.ts'
 import { canonicalName, queryOf } from '../../routing/query-names.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
+import { requestDigest } from '../common/request-digest.ts'
 import { isRead } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
 
@@ -55,8 +64,10 @@ export function readRestCall(call: Call, path: string, ownNamespace: string): Ar
   if (problem !== null) return unreadableArgocdCall(problem)
   if (SIGN_IN.some((place) => place.test(path))) return { kind: 'read' }
   const [root = '', name = '', ...below] = path.startsWith(`${API}/`) ? path.slice(API.length + 1).split('/') : []
-  const other: ArgocdCall = { kind: 'write', verb: call.method, operation: 'deploy', object: path, revision: null }
-  if (root !== 'applications') return call.method === 'DELETE' ? { ...other, operation: 'delete' } : other
+  const operation = call.method === 'DELETE' && root !== 'applications' ? 'delete' : 'deploy'
+  const target = withContent(path, requestDigest(call))
+  const other: ArgocdCall = { kind: 'write', verb: call.method, operation, object: path, target, revision: null }
+  if (root !== 'applications') return other
   if (call.method === 'POST' && name === '') return readWhole(call, null, 'create', ownNamespace)
   if (call.method === 'PUT' && below.length === 0) return readWhole(call, decoded(name), 'update', ownNamespace)
   const row = ROWS.find((one) => one.method === call.method && one.below === below.join('/'))
@@ -92,10 +103,13 @@ function readWhole(call: Call, name: string | null, verb: string, ownNamespace: 
   const own = nonEmptyText(metadata['name'])
   if (name !== null && own !== null && own !== name)
     return unreadableArgocdCall(`The path names ${name} and the application ${own}.`)
-  return writeTo({ name: name ?? own ?? '', namespace: nonEmptyText(metadata['namespace']) }, ownNamespace, verb)
+  const application = { name: name ?? own ?? '', namespace: nonEmptyText(metadata['namespace']) }
+  return writeTo(application, ownNamespace, { verb, part: verb, content: requestDigest(call) })
 }
 
-function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNamespace: string): ArgocdCall {
+function readRow(call: Call, { verb, below, namespaceIn }: RestRow, name: string, ownNamespace: string): ArgocdCall {
+  const isWhole = verb === 'sync' || verb === 'delete'
+  const write = { verb, part: isWhole ? '' : below || verb, content: isWhole ? null : requestDigest(call) }
   if (namespaceIn === 'query') {
     const namespaces = queryMembers(call.upstreamPath, 'appNamespace')
     if (namespaces.length > 1) return unreadableArgocdCall('The query names the namespace more than once.')
@@ -104,7 +118,7 @@ function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNa
       return unreadableArgocdCall(
         `Argo CD reads the parameter ${JSON.stringify(spelling)} in another way; write it as appNamespace.`,
       )
-    return writeTo({ name, namespace: nonEmptyText(namespace) }, ownNamespace, verb)
+    return writeTo({ name, namespace: nonEmptyText(namespace) }, ownNamespace, write)
   }
   const body = readRestBody(call)
   if (!body.ok) return unreadableArgocdCall(body.message)
@@ -114,7 +128,12 @@ function readRow(call: Call, { verb, namespaceIn }: RestRow, name: string, ownNa
   if (dryRun === true && (verb === 'sync' || verb === 'rollback')) return { kind: 'read' }
   const state = deployedState(body.value)
   if (!state.ok) return unreadableArgocdCall(state.message)
-  return writeTo({ name, namespace: nonEmptyText(appNamespace) }, ownNamespace, verb, state.revision)
+  const hasOptions = verb === 'sync' && hasSyncOptions(body.value)
+  return writeTo({ name, namespace: nonEmptyText(appNamespace) }, ownNamespace, {
+    ...write,
+    ...(hasOptions && { content: requestDigest(call) }),
+    revision: state.revision,
+  })
 }
 
 type ArgoBody =

@@ -8,6 +8,7 @@ import { compareTrees } from '../../scm/derivation.ts'
 import type { DerivationTerms } from '../../scm/selector.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
 import { readPackageDocument, statesOwnersOnly, unread, type Publication, type Revision } from './document.ts'
 import {
   changesOwners,
@@ -26,6 +27,8 @@ export interface NpmScene {
   readonly rules: NpmSection
   readonly registry: RegistryClient
   readonly terms: DerivationTerms
+  /** Digest of the whole request but its path. */
+  readonly requestDigest: () => string
 }
 
 /** A write that the route denies in so many words. */
@@ -69,7 +72,8 @@ const WAYS: { readonly [Kind in NpmWrite['kind']]: WriteCheck<Kind> } = {
   removal: ({ name, version }, _body, scene) =>
     ruled('unpublish', version === null ? name : `${name}@${version}`, scene),
   tag_removal: ({ name, tag }, _body, scene) => ruled('unpublish', `${name}@${tag}`, scene),
-  owners: ({ subject }, _body, scene) => ruled('owners', subject, scene),
+  owners: ({ subject }, _body, scene) => ruled('owners', subject, scene, scene.requestDigest()),
+  account: ({ subject }, _body, scene) => ruled('owners', subject, scene),
   tag: async ({ name, tag }, body, scene) => tagChecks(name, [[tag, versionIn(await body())]], scene),
   tags: async ({ name }, body, scene) => tagChecks(name, movesIn(await body()), scene),
 }
@@ -111,8 +115,13 @@ async function actsBeside(
     (access !== null && name.startsWith('@') && changesAccess(await registry.isPublic(name), access))
   return [
     ...(isDeprecated ? ruled('deprecate', `${name}@${version}`, scene) : []),
-    ...(isOwners ? ruled('owners', name, scene) : []),
+    ...(isOwners ? ruled('owners', name, scene, ownersDigest(maintainers, access)) : []),
   ]
+}
+
+/** A receipt is for these owners and this access. */
+function ownersDigest(maintainers: unknown, access: 'public' | 'restricted' | null): string {
+  return sha256Hex(JSON.stringify([maintainers ?? null, access]))
 }
 
 /** @param isPublic null: the registry has no such notion */
@@ -139,7 +148,8 @@ async function tagChecks(
 
 /** Acts that a packument without a tarball stands for, each by its own rule. None: nothing that others see. */
 async function revisionChecks({ name, packument: next }: Revision, scene: NpmScene): Promise<readonly ResourceCheck[]> {
-  if (statesOwnersOnly(next)) return ruled('owners', name, scene)
+  const ownership = () => ruled('owners', name, scene, ownersDigest(next['maintainers'], null))
+  if (statesOwnersOnly(next)) return ownership()
   const now = await scene.registry.packument(name, true)
   const change = packumentChange(now, readPackument(next) ?? NEW_PACKAGE)
   if (change.strange !== null) throw unread(change.strange)
@@ -150,24 +160,29 @@ async function revisionChecks({ name, packument: next }: Revision, scene: NpmSce
       .filter((tag) => !change.removed.includes(now.tags.get(tag) ?? ''))
       .flatMap((tag) => ruled('unpublish', `${name}@${tag}`, scene)),
     ...change.deprecated.flatMap((version) => ruled('deprecate', `${name}@${version}`, scene)),
-    ...(change.changesOwners ? ruled('owners', name, scene) : []),
+    ...(change.changesOwners ? ownership() : []),
     ...moves,
   ]
 }
 
 const OPERATIONS = { unpublish: 'unpublish', deprecate: 'deprecate', owners: 'access' } as const
 
-/** What has nothing to compare. None: the route lets it pass. @throws DeniedWrite */
+/**
+ * What has nothing to compare. None: the route lets it pass.
+ * @param content digest of what a receipt for it names too
+ * @throws DeniedWrite
+ */
 function ruled(
   rule: keyof NpmScene['rules'],
   what: string,
   { rules }: Pick<NpmScene, 'rules'>,
+  content: string | null = null,
 ): readonly ResourceCheck[] {
   if (rules[rule] === 'pass') return []
   const operation = OPERATIONS[rule]
   if (rules[rule] === 'deny')
     throw new DeniedWrite(`This route lets nobody ${WORDS[rule]} (npm.${rule}: deny): ${what}.`)
-  return [packageReceiptCheck(operation, what)]
+  return [packageReceiptCheck(operation, what, content)]
 }
 
 const WORDS = {
@@ -176,9 +191,10 @@ const WORDS = {
   owners: 'change who may publish',
 } as const
 
-function packageReceiptCheck(operation: string, what: string): ResourceCheck {
-  const target = `npm:${what}`
-  return { resource: { name: `${operation} ${target}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
+function packageReceiptCheck(operation: string, what: string, content: string | null = null): ResourceCheck {
+  const object = `npm:${what}`
+  const target = content === null ? object : `${object}#${content}`
+  return { resource: { name: `${operation} ${object}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
 }
 
 type ReadTree = { readonly ok: true; readonly tree: PackageTree } | { readonly ok: false; readonly problem: Problem }

@@ -15,6 +15,8 @@ import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { Call } from '../../calls/call.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
 import { overridesMethod } from '../common/method-override.ts'
+import { sha256Hex } from '../../runtime/hash.ts'
+import { requestDigest } from '../common/request-digest.ts'
 import { callName } from '../common/request-line.ts'
 import { unread } from './document.ts'
 import { DeniedWrite, checksOf, type NpmScene, type NpmWrite } from './checks.ts'
@@ -28,7 +30,7 @@ interface NpmDeps {
   readonly config: () => ScmConfig
 }
 
-const WITH_BODY: ReadonlySet<NpmRequest['kind']> = new Set(['document', 'stage', 'tag', 'tags'])
+const WITH_BODY: ReadonlySet<NpmRequest['kind']> = new Set(['document', 'stage', 'tag', 'tags', 'owners'])
 
 export function createNpmRecogniser(deps: NpmDeps): Recogniser<NpmRoute> {
   return {
@@ -100,6 +102,7 @@ function sceneOf(call: Call<NpmRoute>, { upstreams, flow, config }: NpmDeps): Np
     rules: call.route.npm,
     registry: createRegistryClient(call, { upstreams, readJson: (bytes) => flow.readJson(bytes, 'answer'), maxBytes }),
     terms: derivationTerms({ scm, limits }, flow),
+    requestDigest: () => sha256Hex(`${call.method} ${requestDigest(call) ?? ''}`),
   }
 }
 

@@ -21,6 +21,8 @@ export type NpmRequest =
   | { readonly kind: 'tag_removal'; readonly name: string; readonly tag: string }
   /** `subject`: a package, or the path of a team, an organisation, or the account of the caller. */
   | { readonly kind: 'owners'; readonly subject: string }
+  /** Like `owners`; the body holds a password, of which no digest goes into a ledger. */
+  | { readonly kind: 'account'; readonly subject: string }
   | { readonly kind: 'unknown'; readonly why: string }
 
 type PackageNames = Readonly<Record<string, string>>
@@ -35,6 +37,7 @@ interface NpmEndpoint {
 const PASS = (): NpmRequest => ({ kind: 'pass' })
 const owners = ({ name = '' }: PackageNames): NpmRequest => ({ kind: 'owners', subject: name })
 const ownersOfPath = (_names: PackageNames, path: string): NpmRequest => ({ kind: 'owners', subject: path })
+const account = (_names: PackageNames, path: string): NpmRequest => ({ kind: 'account', subject: path })
 const document = ({ name = '' }: PackageNames): NpmRequest => ({ kind: 'document', name })
 
 /** The first that matches. */
@@ -45,10 +48,10 @@ const ROWS: readonly NpmEndpoint[] = [
   { methods: '*', path: '-/v1/done', make: PASS },
   { methods: 'DELETE', path: '-/npm/v1/tokens/*rest', make: PASS },
   // A new token publishes wherever its holder is, and a changed password or second factor lets others in.
-  { methods: '*', path: '-/v1/tokens', make: ownersOfPath },
-  { methods: '*', path: '-/npm/v1/user', make: ownersOfPath },
-  { methods: '*', path: '-/npm/v1/tokens', make: ownersOfPath },
-  { methods: '*', path: '-/npm/v1/tokens/*rest', make: ownersOfPath },
+  { methods: '*', path: '-/v1/tokens', make: account },
+  { methods: '*', path: '-/npm/v1/user', make: account },
+  { methods: '*', path: '-/npm/v1/tokens', make: account },
+  { methods: '*', path: '-/npm/v1/tokens/*rest', make: account },
   { methods: '*', path: '-/npm/v1/security/*rest', make: PASS },
   { methods: '*', path: '-/npm/v1/oidc/token/exchange/*rest', make: PASS },
   {

@@ -3,6 +3,7 @@ import type { ScmRoute } from './settings.ts'
 import type { JudgedAction, ResourceCheck } from '../common/action.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
+import { requestDigest } from '../common/request-digest.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { ReceiptOperation } from './endpoints.ts'
 import { UnreadableIntent } from './intent.ts'
@@ -21,12 +22,19 @@ interface ReceiptedCall {
 /** Of a claim (docs/reference/receipts.md#claims). */
 const MAX_TARGET = 200
 
-/** @throws UnreadableIntent where no receipt can name it */
+/** An administrator of GitLab acts for the user that this names. */
+const ACTING_FIELDS = ['sudo'] as const
+
+/**
+ * The receipt names method, path and content, so that it serves this request and no other.
+ * @throws UnreadableIntent where no receipt can name it
+ */
 export function receipted(call: Call<ScmRoute>, { name, operation, segments, because }: ReceiptedCall): JudgedAction {
   if (overridesMethodInBody(call))
     throw new UnreadableIntent('its body names another method, so no receipt for this one covers it.')
   const path = `${call.method} /${segments.map(encodeURIComponent).join('/')}`
-  const target = `${name}:${path}`
+  const content = requestDigest(call, ACTING_FIELDS)
+  const target = content === null ? `${name}:${path}` : `${name}:${path}#${content}`
   if (target.length > MAX_TARGET) throw new UnreadableIntent('its path is too long for a receipt to name it.')
   const resource: JudgedResource = { name: path, target, scope: null, operation }
   return receiptAction(`${path} (${because})`, [{ resource, basis: { kind: 'receipt' } }])

@@ -5,7 +5,10 @@
 import type { ScmRoute } from './settings.ts'
 import type { Action, Recogniser } from '../common/action.ts'
 import type { Call, CallHead } from '../../calls/call.ts'
-import { isPush, recognisePush } from './git-push.ts'
+import { isGitService, isPush, recognisePush } from './git-push.ts'
+import type { Endpoint } from './endpoints.ts'
+import { isJsonType } from '../../network/json-type.ts'
+import { mayBeForm } from '../common/method-override.ts'
 import { fold, singleSegments } from '../../routing/path-reading.ts'
 import { isRead, basePath } from '../common/request-line.ts'
 import { mayMutate } from './graphql.ts'
@@ -61,7 +64,11 @@ export function createScmRecogniser(platform: ScmPlatform, deps: ScmDeps): Recog
     const segments = singleSegments(head.upstreamPath)
     if (segments === null || beside(segments) !== null) return true
     const table = tableFor(head, segments)
-    return rowFor(head, table) !== null || READ.has(endpointFor(head, table)?.effect.kind)
+    if (rowFor(head, table) !== null) return true
+    const endpoint = endpointFor(head, table)
+    // The receipt of a write that is not known here names its content.
+    if (endpoint === null) return table.located !== null || !isGitService(head)
+    return READ.has(endpoint.effect.kind) && !isUpload(head, endpoint)
   }
   return {
     needsBody(head) {
@@ -101,8 +108,14 @@ function pushedClient(
   }
 }
 
-/** Effects that depend on the body. */
-const READ: ReadonlySet<string | undefined> = new Set(['texts', 'results'])
+/** Effects that depend on the body, and those of which a receipt names it. */
+const READ: ReadonlySet<Endpoint['effect']['kind']> = new Set(['texts', 'results', 'receipt'])
+
+/** Whether a request publishes the file that is its body, which may be too large to hold. Its receipt names the place. */
+function isUpload({ headers }: CallHead<ScmRoute>, { effect }: Endpoint): boolean {
+  const type = headers['content-type'] ?? ''
+  return effect.kind === 'receipt' && effect.operation === 'publish' && !isJsonType(type) && !mayBeForm(type)
+}
 
 /** Some servers run a mutation whatever the method, and a path with several readings may be that of the GraphQL API. */
 function mayBeGraphql(segments: readonly string[] | null): boolean {

@@ -35,48 +35,59 @@ function framed(form: string, value: object, flag = 0): Uint8Array<ArrayBuffer> 
 }
 
 for (const [method, value, action, target] of [
-  ['Sync', { name: 'shop', revision: 'abc', prune: true, project: 'p' }, 'sync argocd/shop', 'argocd:argocd/shop'],
+  ['Sync', { name: 'shop', revision: 'abc', project: 'p' }, 'sync argocd/shop', 'argocd:argocd/shop'],
+  ['Sync', { name: 'shop', revision: 'abc', prune: true }, 'sync argocd/shop', 'argocd:argocd/shop#[0-9a-f]{64}'],
   ['Sync', { name: 'shop', appNamespace: 'team', manifests: ['a', 'b'] }, 'sync team/shop', 'argocd:team/shop'],
-  ['Rollback', { name: 'shop', id: 4, appNamespace: 'team' }, 'rollback team/shop', 'argocd:team/shop'],
+  [
+    'Rollback',
+    { name: 'shop', id: 4, appNamespace: 'team' },
+    'rollback team/shop',
+    'argocd:team/shop/Rollback#[0-9a-f]{64}',
+  ],
   ['Delete', { name: 'shop', cascade: true }, 'delete argocd/shop', 'argocd:argocd/shop'],
-  ['Patch', { name: 'shop', patch: '{}', appNamespace: 'team' }, 'patch team/shop', 'argocd:team/shop'],
+  [
+    'Patch',
+    { name: 'shop', patch: '{}', appNamespace: 'team' },
+    'patch team/shop',
+    'argocd:team/shop/Patch#[0-9a-f]{64}',
+  ],
   [
     'UpdateSpec',
     { name: 'shop', validate: true, appNamespace: 'team' },
     'update spec of team/shop',
-    'argocd:team/shop',
+    'argocd:team/shop/UpdateSpec#[0-9a-f]{64}',
   ],
   [
     'TerminateOperation',
     { name: 'shop', appNamespace: 'team' },
     'terminate operation of team/shop',
-    'argocd:team/shop',
+    'argocd:team/shop/TerminateOperation#[0-9a-f]{64}',
   ],
   [
     'PatchResource',
     { name: 'shop', namespace: 'web', kind: 'Pod', patchType: 'json', appNamespace: 'team' },
     'patch resource of team/shop',
-    'argocd:team/shop',
+    'argocd:team/shop/PatchResource#[0-9a-f]{64}',
   ],
   [
     'DeleteResource',
     { name: 'shop', namespace: 'web', orphan: true, appNamespace: 'team' },
     'delete resource of team/shop',
-    'argocd:team/shop',
+    'argocd:team/shop/DeleteResource#[0-9a-f]{64}',
   ],
   [
     'RunResourceAction',
     { name: 'shop', namespace: 'web', action: 'restart', appNamespace: 'team' },
     'run action on team/shop',
-    'argocd:team/shop',
+    'argocd:team/shop/RunResourceAction#[0-9a-f]{64}',
   ],
   [
     'RunResourceActionV2',
     { name: 'shop', action: 'restart', appNamespace: 'team', project: 'p' },
     'run action on team/shop',
-    'argocd:team/shop',
+    'argocd:team/shop/RunResourceActionV2#[0-9a-f]{64}',
   ],
-  ['Create', { application: APP, upsert: true }, 'create team/shop', 'argocd:team/shop'],
+  ['Create', { application: APP, upsert: true }, 'create team/shop', 'argocd:team/shop/Create#[0-9a-f]{64}'],
 ] as const) {
   test(`${method} by gRPC-Web needs a receipt: ${action}`, async (t) => {
     const { upstream, proxy, send } = await argocdScene(t)
@@ -115,7 +126,8 @@ for (const [path, body] of [
 
 function headOf(value: object): string | null {
   const body = Buffer.from(framed('Sync', { name: 'shop', ...value }))
-  const read = readGrpcCall({ method: 'POST', headers: GRPC_WEB, body }, `${SERVICE}/Sync`, 'argocd')
+  const path = `${SERVICE}/Sync`
+  const read = readGrpcCall({ method: 'POST', headers: GRPC_WEB, body, upstreamPath: path }, path, 'argocd')
   return read.kind === 'write' ? read.revision : read.kind
 }
 

@@ -1,12 +1,13 @@
 /** Argo CD through the proxy, by REST: which calls need a receipt for which application, and which pass. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { APP, argocdScene } from '../../fakes/argocd-scene.ts'
 import { issuedReceipt } from '../../fakes/issued-receipt.ts'
 import { startTestGateway } from '../../fakes/gateway.ts'
 import { startHttpUpstream } from '../../fakes/http-upstream.ts'
 import { startProxy } from '../../fakes/proxy-under-test.ts'
 import { at } from '../../json.ts'
+import { recordIn } from '../../../gateway/json/unchecked-json.ts'
 
 for (const [method, path, body, action, context] of [
   [
@@ -28,29 +29,35 @@ for (const [method, path, body, action, context] of [
     '/api/v1/applications/shop/rollback',
     { id: 3 },
     'rollback argocd/shop',
-    { operation: 'deploy', target_id: 'argocd:argocd/shop' },
+    { operation: 'deploy', target_id: 'argocd:argocd/shop/rollback#[0-9a-f]{64}' },
   ],
   [
     'POST',
     '/api/v1/applications?upsert=true',
     APP,
     'create team/shop',
-    { operation: 'deploy', target_id: 'argocd:team/shop' },
+    { operation: 'deploy', target_id: 'argocd:team/shop/create#[0-9a-f]{64}' },
   ],
-  ['PUT', '/api/v1/applications/shop', APP, 'update team/shop', { operation: 'deploy', target_id: 'argocd:team/shop' }],
+  [
+    'PUT',
+    '/api/v1/applications/shop',
+    APP,
+    'update team/shop',
+    { operation: 'deploy', target_id: 'argocd:team/shop/update#[0-9a-f]{64}' },
+  ],
   [
     'PUT',
     '/api/v1/applications/shop/spec?appNamespace=team',
     {},
     'update spec of team/shop',
-    { operation: 'deploy', target_id: 'argocd:team/shop' },
+    { operation: 'deploy', target_id: 'argocd:team/shop/spec#[0-9a-f]{64}' },
   ],
   [
     'PATCH',
     '/api/v1/applications/shop',
     { patch: '{}', patchType: 'merge' },
     'patch argocd/shop',
-    { operation: 'deploy', target_id: 'argocd:argocd/shop' },
+    { operation: 'deploy', target_id: 'argocd:argocd/shop/patch#[0-9a-f]{64}' },
   ],
   [
     'DELETE',
@@ -64,35 +71,35 @@ for (const [method, path, body, action, context] of [
     '/api/v1/applications/shop/operation',
     undefined,
     'terminate operation of argocd/shop',
-    { operation: 'deploy', target_id: 'argocd:argocd/shop' },
+    { operation: 'deploy', target_id: 'argocd:argocd/shop/operation' },
   ],
   [
     'POST',
     '/api/v1/applications/shop/resource/actions',
     '"restart"',
     'run action on argocd/shop',
-    { operation: 'deploy', target_id: 'argocd:argocd/shop' },
+    { operation: 'deploy', target_id: 'argocd:argocd/shop/resource/actions#[0-9a-f]{64}' },
   ],
   [
     'POST',
     '/api/v1/applications/shop/resource/actions/v2',
     { action: 'restart', appNamespace: 'team' },
     'run action on team/shop',
-    { operation: 'deploy', target_id: 'argocd:team/shop' },
+    { operation: 'deploy', target_id: 'argocd:team/shop/resource/actions/v2#[0-9a-f]{64}' },
   ],
   [
     'DELETE',
     '/api/v1/applications/shop/resource?kind=Pod&appNamespace=team',
     undefined,
     'delete resource of team/shop',
-    { operation: 'delete', target_id: 'argocd:team/shop' },
+    { operation: 'delete', target_id: 'argocd:team/shop/resource#[0-9a-f]{64}' },
   ],
   [
     'POST',
     '/api/v1/projects',
     {},
     'POST /api/v1/projects',
-    { operation: 'deploy', target_id: 'argocd:/api/v1/projects' },
+    { operation: 'deploy', target_id: 'argocd:/api/v1/projects#[0-9a-f]{64}' },
   ],
   [
     'DELETE',
@@ -108,7 +115,8 @@ for (const [method, path, body, action, context] of [
     assert.equal(answer.status, 403)
     const reported: unknown = await answer.json()
     assert.equal(at(reported, 'receipt_required', 'context', 'operation'), context.operation)
-    assert.equal(at(reported, 'receipt_required', 'context', 'target_id'), context.target_id)
+    const target = String(at(reported, 'receipt_required', 'context', 'target_id'))
+    assert.match(target, new RegExp(`^${context.target_id}$`))
     assert.equal(proxy.interceptions[0]?.action, action)
     assert.equal(upstream.requests.length, 0)
   })
@@ -269,60 +277,95 @@ const OTHERWISE: readonly (readonly [what: string, body: object])[] = [
 ]
 
 /** Calls that name no revision: what they deploy is not known, so a receipt for one revision is not for them. */
-const UNNAMED: readonly (readonly [method: string, path: string, body?: object])[] = [
-  ['POST', '/shop/sync'],
-  ['POST', '/shop/sync', {}],
-  ['POST', '/shop/sync', { revision: '' }],
-  ['POST', '/shop/sync', { revisions: [] }],
-  ['POST', '/shop/rollback', { id: 3 }],
-  ['PATCH', '/shop', { patch: '{}', patchType: 'merge' }],
-  ['PUT', '/shop/spec', {}],
-  ['PUT', '/shop', { metadata: { name: 'shop' } }],
-  ['POST', '', { metadata: { name: 'shop' } }],
-  ['POST', '/shop/resource', {}],
-  ['POST', '/shop/resource/actions/v2', {}],
-  ['DELETE', '/shop/operation'],
+const UNNAMED: readonly object[] = [
+  {},
+  { revision: '' },
+  { revisions: [] },
+  { name: 'shop', project: 'p', prune: false, strategy: { hook: { force: false } }, infos: [], retryStrategy: null },
 ]
 
-test('a receipt for a revision serves no call that names none, and one without a revision does', async (t) => {
+/** What a receipt for a sync does not cover, nor one of these for another of them. */
+const OTHER_WRITES: readonly (readonly [method: string, path: string, body?: object])[] = [
+  ['POST', '/shop/sync', { prune: true }],
+  ['POST', '/shop/sync', { strategy: { hook: { force: true } } }],
+  ['POST', '/shop/sync', { strategy: { apply: {} } }],
+  ['POST', '/shop/sync', { resources: [{ kind: 'Job', name: 'migrate' }] }],
+  ['POST', '/shop/sync', { syncOptions: { items: ['Replace=true'] } }],
+  ['POST', '/shop/rollback', { id: 3 }],
+  ['POST', '/shop/rollback', { id: 4 }],
+  ['PATCH', '/shop', { patch: '{}', patchType: 'merge' }],
+  ['PATCH', '/shop', { patch: '{"spec":{}}', patchType: 'merge' }],
+  ['PUT', '/shop/spec', {}],
+  ['PUT', '/shop/spec?validate=false', {}],
+  ['PUT', '/shop', { metadata: { name: 'shop' } }],
+  ['POST', '', { metadata: { name: 'shop' } }],
+  ['POST', '?upsert=true', { metadata: { name: 'shop' } }],
+  ['POST', '/shop/resource?kind=Pod', {}],
+  ['POST', '/shop/resource?kind=Secret', {}],
+  ['POST', '/shop/resource/actions/v2', { action: 'restart' }],
+  ['POST', '/shop/resource/actions/v2', { action: 'pause' }],
+  ['DELETE', '/shop/operation'],
+  ['DELETE', '/shop/resource?kind=Pod'],
+  ['DELETE', '/shop/resource?kind=Deployment'],
+  ['DELETE', '/shop'],
+]
+
+async function receivingGateway(t: TestContext) {
   const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
   t.after(() => upstream.close())
   const routes = [{ name: 'argocd', match: { path: '/' }, upstream: upstream.origin, protocol: 'argocd' }]
   const gateway = await startTestGateway(t, { routes })
-  const act = { operation: 'deploy', target_id: 'argocd:argocd/shop' }
-  const send = (token: string, [method, path, body]: (typeof UNNAMED)[number]): Promise<Response> =>
+  const send = (token: string, [method, path, body]: (typeof OTHER_WRITES)[number]): Promise<Response> =>
     fetch(`${gateway.addresses.proxy}/api/v1/applications${path}`, {
       method,
-      headers: { 'content-type': 'application/json', 'preflight-receipt': token },
+      headers: { 'content-type': 'application/json', ...(token !== '' && { 'preflight-receipt': token }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
+  return { upstream, gateway, send }
+}
+
+test('a receipt for a revision serves no call that names none, and one without a revision does', async (t) => {
+  const { upstream, gateway, send } = await receivingGateway(t)
+  const act = { operation: 'deploy', target_id: 'argocd:argocd/shop' }
   const bound = await issuedReceipt(gateway, { ...act, head: 'abc' })
-  for (const call of UNNAMED) {
-    const refused = await send(bound, call)
+  for (const body of UNNAMED) {
+    const refused = await send(bound, ['POST', '/shop/sync', body])
     const reported: unknown = await refused.json()
     assert.deepEqual(
       [refused.status, at(reported, 'receipt_required', 'reason'), at(reported, 'receipt_required', 'mismatches')],
       [403, 'context_incomplete', [{ member: 'head', expected: 'abc', stated: null }]],
-      JSON.stringify(call),
+      JSON.stringify(body),
     )
   }
   const unbound = await issuedReceipt(gateway, act)
-  for (const call of UNNAMED) assert.equal((await send(unbound, call)).status, 200, JSON.stringify(call))
+  for (const body of UNNAMED)
+    assert.equal((await send(unbound, ['POST', '/shop/sync', body])).status, 200, JSON.stringify(body))
   assert.equal(upstream.requests.length, UNNAMED.length)
 })
 
+test('each other write needs a receipt of its own, which the refusal names', async (t) => {
+  const { upstream, gateway, send } = await receivingGateway(t)
+  const tokens: string[] = [await issuedReceipt(gateway, { operation: 'deploy', target_id: 'argocd:argocd/shop' })]
+  for (const write of OTHER_WRITES) {
+    const refused: unknown = await (await send('', write)).json()
+    const context = recordIn(at(refused, 'receipt_required', 'context'))
+    tokens.push(
+      await issuedReceipt(gateway, { operation: String(context.operation), target_id: String(context.target_id) }),
+    )
+  }
+  for (const [index, write] of OTHER_WRITES.entries())
+    for (const [other, token] of tokens.entries()) {
+      const isOwn = other === index + 1
+      assert.equal((await send(token, write)).status, isOwn ? 200 : 403, `${JSON.stringify(write)} with ${other}`)
+    }
+  assert.equal(upstream.requests.length, OTHER_WRITES.length)
+})
+
 test('a receipt for a revision serves no sync that deploys something else', async (t) => {
-  const upstream = await startHttpUpstream((_request, response) => response.end('{}'))
-  t.after(() => upstream.close())
-  const routes = [{ name: 'argocd', match: { path: '/' }, upstream: upstream.origin, protocol: 'argocd' }]
-  const gateway = await startTestGateway(t, { routes })
+  const { upstream, gateway, send } = await receivingGateway(t)
   const token = await issuedReceipt(gateway, { operation: 'deploy', target_id: 'argocd:argocd/shop', head: 'abc' })
   for (const [what, body] of OTHERWISE) {
-    const answer = await fetch(`${gateway.addresses.proxy}/api/v1/applications/shop/sync`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'preflight-receipt': token },
-      body: JSON.stringify(body),
-    })
+    const answer = await send(token, ['POST', '/shop/sync', body])
     assert.match(String(answer.status), /^40[03]$/, what)
   }
   assert.equal(upstream.requests.length, 0)
