@@ -29,14 +29,33 @@ export type ReadMembers =
   | { readonly ok: false; readonly why: string }
 
 /** Names by which a stored document is requested: that of the specification, and those of other servers. */
-export const DOCUMENT_NAMES = ['documentId', 'id', 'doc_id', 'docId', 'queryId', 'query_id', 'operationId'] as const
+export const DOCUMENT_NAMES = [
+  'documentId',
+  'document_id',
+  'id',
+  'doc_id',
+  'docId',
+  'queryId',
+  'query_id',
+  'operationId',
+  'operation_id',
+  'namedQuery',
+  'hash',
+  'documentHash',
+  'queryHash',
+  'operationHash',
+  'sha256Hash',
+] as const
 /** By it a server executes several operations of a document, whatever `operationName` is (Hot Chocolate). */
 export const OPERATION_LIST = 'batchOperations'
+/** The member of the extensions, where some servers read it beside them. */
+export const PERSISTED_BESIDE = 'persistedQuery'
 /** Members that determine what is executed. */
 export const NAMES = countingNames([
   'query',
   'operationName',
   OPERATION_LIST,
+  PERSISTED_BESIDE,
   'variables',
   'extensions',
   ...DOCUMENT_NAMES,

@@ -18,6 +18,7 @@ import {
   NAMES,
   OPERATION_LIST,
   otherReading,
+  PERSISTED_BESIDE,
   unreadableBody,
   type BodyDeps,
   type ReadMembers,
@@ -34,6 +35,8 @@ export interface GraphqlParameters {
   readonly hash: string | null
   /** Id of a document that the server already has. */
   readonly document: string | null
+  /** Names an operation of an event stream, too: it requests a document only if there is one of this id. */
+  readonly mayBeUnknown: boolean
 }
 
 type GraphqlReading =
@@ -53,12 +56,14 @@ export async function readParameters(call: Call, deps: BodyDeps): Promise<Graphq
   const further = idsInFields(call).flatMap((id) =>
     reading.requests
       .filter((request) => !isNamedBy(request, id))
-      .map((request) => ({ ...request, query: null, hash: null, document: id })),
+      .map((request) => ({ ...request, query: null, hash: null, document: id, mayBeUnknown: false })),
   )
   return { ...reading, requests: [...reading.requests, ...further] }
 }
 
 const STREAM_FIELD = 'x-graphql-event-stream-token'
+/** An id as clients of graphql-sse generate it (UUID version 4). Ids of stored documents are names or hashes. */
+const RANDOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 /** Clients of Apollo name the document in it, and some servers run the stored one of that name (graphql-ruby). */
 const ID_FIELD = 'x-apollo-operation-id'
@@ -75,7 +80,6 @@ function isNamedBy({ query, hash, document }: GraphqlParameters, id: string): bo
 }
 
 async function readRequests(call: Call, deps: BodyDeps): Promise<GraphqlReading> {
-  const isStreamed = call.headers[STREAM_FIELD] !== undefined
   const inAddress = addressMembers(call)
   if (!inAddress.ok) return unreadableBody(inAddress.why)
   const { body } = call
@@ -87,10 +91,12 @@ async function readRequests(call: Call, deps: BodyDeps): Promise<GraphqlReading>
   const read = await readGraphqlBody(call, body, deps)
   if (read.kind !== 'members') return read
   const { value } = read
+  // graphql-sse takes no batch and no empty token: there the member is that of another server.
+  const isStreamed = call.method === 'POST' && (call.headers[STREAM_FIELD] ?? '') !== ''
   if (!Array.isArray(value)) return asked([value], { isBatch: false, isStreamed })
   if (value.length === 0 || value.length > MAX_BATCH)
     return unreadableBody(`it holds ${value.length} operations; 1 to ${MAX_BATCH} are allowed`)
-  return asked(value, { isBatch: true, isStreamed })
+  return asked(value, { isBatch: true, isStreamed: false })
 }
 
 function addressMembers({ upstreamPath }: Call): ReadMembers {
@@ -154,23 +160,28 @@ function asked(values: readonly unknown[], { isBatch, isStreamed }: RequestForm)
   for (const value of values) {
     const read = isJsonObject(value) ? graphqlParameters(value, isStreamed) : 'it holds something else than objects'
     if (typeof read === 'string') return unreadableBody(read)
-    requests.push(read)
+    requests.push(...read)
   }
   return { kind: 'asked', requests, isBatch }
 }
 
-/** The problem as text, where it has no single reading. */
-function graphqlParameters(members: JsonObject, isStreamed: boolean): GraphqlParameters | string {
+/**
+ * The problem as text, where it has no single reading. In a stream, `extensions.operationId` names the operation to graphql-sse and
+ * a stored document to others: both are requested.
+ */
+function graphqlParameters(members: JsonObject, isStreamed: boolean): readonly GraphqlParameters[] | string {
   const other = otherSpelling(members, NAMES)
   if (other !== null) return otherReading(other)
   if (Object.hasOwn(members, OPERATION_LIST)) return 'it asks for several operations of one document'
+  if (Object.hasOwn(members, PERSISTED_BESIDE)) return `"${PERSISTED_BESIDE}" is not in its extensions`
   const query = textParameter(members, 'query')
   const operationName = textParameter(members, 'operationName')
   const variables = objectMember(members, 'variables')
   const extensions = objectMember(members, 'extensions')
   if (variables === undefined || extensions === undefined) return 'a parameter that is an object holds something else'
-  const { operationId: _inStream, ...ofDocument } = extensions
-  const ids = [members, isStreamed ? ofDocument : extensions]
+  const { operationId, ...ofDocument } = extensions
+  const inStream = isStreamed && typeof operationId === 'string' && RANDOM_ID.test(operationId) ? operationId : null
+  const ids = [members, inStream === null ? extensions : ofDocument]
     .flatMap((holder) => DOCUMENT_NAMES.map((name) => textParameter(holder, name)))
     .filter((id) => id !== null)
   if (query === undefined || operationName === undefined || ids.includes(undefined))
@@ -182,7 +193,9 @@ function graphqlParameters(members: JsonObject, isStreamed: boolean): GraphqlPar
   if (others.length > 0 || (document !== null && (query !== null || hash !== null)))
     return 'it names the document in more than one way'
   if (query === null && hash === null && document === null) return 'it names no document'
-  return { query, operationName, variables, hash, document }
+  const stated = { query, operationName, variables, hash, document, mayBeUnknown: false }
+  if (inStream === null) return [stated]
+  return [stated, { ...stated, query: null, hash: null, document: inStream, mayBeUnknown: true }]
 }
 
 /** Null: absent; undefined: another type. To servers an empty text is the same as none. */

@@ -62,10 +62,16 @@ async function recogniseGraphqlCall(call: Call<GraphqlRoute>, parts: GraphqlPart
   const reading = await readParameters(call, parts.deps)
   if (reading.kind === 'none') return passingOperation(call, callName(call))
   if (reading.kind === 'unreadable') return refusedGraphqlCall(call, reading.code, reading.why)
-  const { requests, isBatch } = reading
+  const { isBatch } = reading
+  const requests: GraphqlParameters[] = []
   const found: FoundDocument[] = []
   try {
-    for (const request of requests) found.push(await parts.documents.find(call.route, request))
+    for (const request of reading.requests) {
+      const document = await parts.documents.find(call.route, request)
+      if (request.mayBeUnknown && document.kind === 'unknown_id') continue
+      requests.push(request)
+      found.push(document)
+    }
   } catch (error) {
     return new UndecidedAction(call, error)
   }

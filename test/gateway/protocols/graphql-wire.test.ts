@@ -222,6 +222,45 @@ test('a semicolon in a text of a form is one', async (t) => {
   assert.equal(proxy.flow.asked.length, 1)
 })
 
+const STREAM_ID = '3b241101-e2bb-4255-8caf-4136c566a962'
+
+function streamed(body: unknown, token = 'token'): RequestInit {
+  const init = json(body)
+  return { ...init, headers: { 'content-type': 'application/json', 'X-GraphQL-Event-Stream-Token': token } }
+}
+
+test('the random id of an operation of a stream is one, and the document is judged', async (t) => {
+  const { url, proxy } = await scene(t)
+  const stream = streamed({ query: '{ a }', extensions: { operationId: STREAM_ID } })
+  assert.equal((await fetch(url, stream)).status, 200)
+  assert.equal((await fetch(url, streamed({ extensions: { operationId: STREAM_ID } }))).status, 400)
+  assert.deepEqual(
+    proxy.flow.asked.map(({ context }) => context.target_id?.split('#')[0]),
+    ['shop/QUERY a'],
+  )
+})
+
+const STORED_NAMES = [
+  'document_id',
+  'operation_id',
+  'namedQuery',
+  'hash',
+  'documentHash',
+  'queryHash',
+  'operationHash',
+  'sha256Hash',
+]
+
+const STREAM_IDS: readonly (readonly [what: string, extensions: object, token: string])[] = [
+  ['that is no random one', { operationId: 'app/x' }, 'token'],
+  ['of a counter', { operationId: '1' }, 'token'],
+  ['in upper case', { operationId: STREAM_ID.toUpperCase() }, 'token'],
+  ['of another version', { operationId: STREAM_ID.replace('-4', '-1') }, 'token'],
+  ['that is a list', { operationId: [STREAM_ID] }, 'token'],
+  ['without a token', { operationId: STREAM_ID }, ''],
+  ['beside another name', { operationId: STREAM_ID, documentId: 'app/x' }, 'token'],
+]
+
 const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit, status: number])[] = [
   ['a member twice', '', json('{"query":"{ a }","query":"{ b }"}'), 400],
   ['a member in other letters', '', json({ query: '{ a }', Query: '{ b }' }), 400],
@@ -249,7 +288,27 @@ const REFUSED: readonly (readonly [what: string, path: string, init: RequestInit
   ['no document', '', json({ variables: {} }), 400],
   ['a document stated and named', '', json({ query: '{ a }', documentId: 'x' }), 400],
   ['a document stated, and named as an operation', '', json({ query: '{ a }', operationId: 'app/x' }), 400],
-  ...['operationId', 'documentId', 'doc_id', 'DocumentId'].map(
+  ...STORED_NAMES.map(
+    (name) => [`a document stated, and named as ${name}`, '', json({ query: '{ a }', [name]: 'x' }), 400] as const,
+  ),
+  [
+    'a persisted document beside its extensions',
+    '',
+    json({ query: '{ a }', persistedQuery: { sha256Hash: HASH } }),
+    400,
+  ],
+  ...STREAM_IDS.map(
+    ([what, extensions, token]) =>
+      [`an id of a stream ${what}`, '', streamed({ query: '{ a }', extensions }, token), 400] as const,
+  ),
+  ['an id of a stream in a batch', '', streamed([{ query: '{ a }', extensions: { operationId: STREAM_ID } }]), 400],
+  [
+    'an id of a stream by another method',
+    '',
+    { ...streamed({ query: '{ a }', extensions: { operationId: STREAM_ID } }), method: 'PUT' },
+    400,
+  ],
+  ...['operationId', 'documentId', 'doc_id', 'DocumentId', ...STORED_NAMES].map(
     (name) =>
       [
         `a document stated, and named in its extensions as ${name}`,

@@ -300,6 +300,25 @@ suite('documents that clients name by id', () => {
     assert.equal((await ask({ extensions: { operationId: 'name' } })).status, 403)
   })
 
+  test('are judged beside the stated one where the id of an operation of a stream is theirs', async (t) => {
+    const stored = '3b241101-e2bb-4255-8caf-4136c566a962'
+    const other = '3b241101-e2bb-4255-8caf-4136c566a963'
+    const documents = join(mkdtempSync(join(tmpdir(), 'preflight-documents-')), 'manifest.json')
+    writeFileSync(documents, JSON.stringify({ ...manifest, [stored]: NAME }))
+    const { gateway } = await scene(t, WITHOUT_NAME, { graphql: { documents } })
+    const statusOf = async (body: object): Promise<number> => {
+      const headers = { 'content-type': 'application/json', 'X-GraphQL-Event-Stream-Token': 'token' }
+      return (
+        await fetch(`${gateway.addresses.proxy}/graphql`, { method: 'POST', headers, body: JSON.stringify(body) })
+      ).status
+    }
+    assert.equal(await statusOf({ query: ROLE, extensions: { operationId: other } }), 200)
+    assert.equal(await statusOf({ query: ROLE, extensions: { operationId: stored } }), 403)
+    assert.equal(await statusOf({ documentId: 'greet', extensions: { operationId: other } }), 200)
+    assert.equal(await statusOf({ documentId: 'name', extensions: { operationId: other } }), 403)
+    assert.equal(await statusOf({ extensions: { operationId: 'name' } }), 403)
+  })
+
   test('or by one of Apollo, whose ids are hashes', async (t) => {
     const documents = join(mkdtempSync(join(tmpdir(), 'preflight-documents-')), 'manifest.json')
     const operations = [{ id: sha256Hex(NAME), body: NAME, name: 'Name', type: 'query' }]
