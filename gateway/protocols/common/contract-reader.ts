@@ -34,18 +34,33 @@ function valueOf<T>(read: Result<T>): T {
   throw new Error(placedMessage({ ...read.problem, pointer: '' }))
 }
 
-/** @param inlineBelow contracts shorter than this are read on the event loop */
+/** How a contract is read. */
+export interface ReadTerms {
+  /** Contracts shorter than this are read on the event loop, code units. */
+  readonly inlineBelow: number
+  /** Time for one contract in a thread (`limits.analysis`), milliseconds. */
+  readonly timeoutMs: number
+}
+
+/** Rejects when the contract is not read in time. Its thread is ended, since nothing else stops a busy loop. */
 export function readContract<Type extends ReadType>(
   type: Type,
   text: string,
-  inlineBelow: number,
+  { inlineBelow, timeoutMs }: ReadTerms,
 ): Promise<ReadTables[Type]> {
   if (text.length < inlineBelow) return Promise.resolve().then(() => READERS[type](text))
   return new Promise((resolve, reject) => {
     const worker = new Worker(THREAD, { workerData: { module: READER, type, text } })
+    const timer = setTimeout(() => {
+      reject(new Error(`it was not read within ${timeoutMs / 1000} s; split the contract, or raise limits.analysis`))
+      void worker.terminate()
+    }, timeoutMs)
     worker.once('message', (table: ReadTables[Type]) => resolve(table))
     worker.once('error', reject)
-    worker.once('exit', (code) => reject(new Error(`the contract reader ended with code ${code}`)))
+    worker.once('exit', (code) => {
+      clearTimeout(timer)
+      reject(new Error(`the contract reader ended with code ${code}`))
+    })
   })
 }
 

@@ -14,7 +14,7 @@ import type { Call, CallHead } from '../../calls/call.ts'
 import { isEnforced, type ApiConformance } from './conformance.ts'
 import { uncheckable, underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
 import { holdsRequests } from '../common/batched-requests.ts'
-import { readContract } from '../common/contract-reader.ts'
+import { readContract, type ReadTerms } from '../common/contract-reader.ts'
 import {
   createCurrentContracts,
   type CurrentContractDeps,
@@ -31,14 +31,13 @@ interface HttpApiDeps extends CurrentContractDeps {
   readonly conformance: ApiConformance
   readonly checks: Pick<ContractChecks, 'refused' | 'observed'>
   readonly logger: Logger
-  /** Contracts shorter than this are read on the main thread. */
-  readonly inlineBelow: () => number
+  readonly readTerms: () => ReadTerms
 }
 
 export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
   const contracts = createCurrentContracts(
     'openapi',
-    async (text) => createOperationMatcher(await readContract('openapi', text, deps.inlineBelow())),
+    async (text) => createOperationMatcher(await readContract('openapi', text, deps.readTerms())),
     deps,
   )
   return {

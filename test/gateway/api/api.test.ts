@@ -1,7 +1,9 @@
 /** Calls of an API that an OpenAPI contract describes: judged by the operation they call, whatever way the path is written. */
 import assert from 'node:assert/strict'
-import { copyFileSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { readContract } from '../../../gateway/protocols/common/contract-reader.ts'
 import { petContract, startHttpUpstream, type HttpUpstream } from '../../fakes/http-upstream.ts'
 import { startProxy, type ProxyUnderTest, type ProxyOptions } from '../../fakes/proxy-under-test.ts'
@@ -127,11 +129,43 @@ test('a contract that cannot be read stops the call with 503, and lets it throug
   assert.match(await open.proxy.metrics.text(), /preflight_calls_total\{route="pets",outcome="failed_open"\} 1/)
 })
 
+const INLINE = { inlineBelow: Infinity, timeoutMs: 1 }
+const IN_THREAD = { inlineBelow: 0, timeoutMs: 60_000 }
+
 test('a large contract is read in a thread, and one that cannot be read there is an error here', async () => {
   const contract = JSON.stringify({ openapi: '3.0.3', paths: { '/pets/{id}': { get: {}, delete: {} } } })
-  assert.deepEqual(
-    await readContract('openapi', contract, 0),
-    await readContract('openapi', contract, contract.length + 1),
-  )
-  await assert.rejects(readContract('openapi', '{"openapi": ', 0), /cannot be read/)
+  assert.deepEqual(await readContract('openapi', contract, IN_THREAD), await readContract('openapi', contract, INLINE))
+  await assert.rejects(readContract('openapi', '{"openapi": ', IN_THREAD), /cannot be read/)
+})
+
+const CONTRACTS = [
+  ['openapi', JSON.stringify({ openapi: '3.0.3', paths: { '/pets': { get: {} } } })],
+  ['protobuf', 'syntax = "proto3"; service A { rpc B (C) returns (C); } message C {}'],
+  ['graphql', 'type Query { a: Int }'],
+] as const
+
+for (const [type, contract] of CONTRACTS)
+  test(`a contract that is not read in time is an error, its thread ends, and others are read (${type})`, async () => {
+    const started = once(process, 'worker')
+    const read = assert.rejects(
+      readContract(type, contract, { inlineBelow: 0, timeoutMs: 1 }),
+      /not read within 0\.001 s.*limits\.analysis/,
+    )
+    const [thread] = await started
+    assert.ok(thread instanceof Worker)
+    const ended = once(thread, 'exit')
+    const other = await readContract(type, contract, IN_THREAD)
+    await Promise.all([read, ended])
+    assert.deepEqual(other, await readContract(type, contract, INLINE))
+  })
+
+test('a call whose contract is not read in time is refused, and the log names the limit', async (t) => {
+  const { upstream, proxy, current } = await scene(t, { config: { limits: { analysis: 1 } } })
+  // Far more than a second: each path has servers of its own.
+  const item = { get: { servers: [{ url: '/{a}/{b}' }] } }
+  const paths = Object.fromEntries(Array.from({ length: 250_000 }, (_, index) => [`/a${index}`, item]))
+  writeFileSync(current, JSON.stringify({ openapi: '3.0.3', paths }))
+  assert.equal((await fetch(`${proxy.url}/a1`)).status, 503)
+  assert.equal(upstream.requests.length, 0)
+  assert.match(proxy.log.join(''), /not read within 1 s/)
 })
