@@ -100,6 +100,7 @@ async function pullRequestIn(answer: unknown, id: string, fullId: BitbucketLooku
     removesHead: at(answer, 'close_source_branch') === true,
     isFromElsewhere:
       at(answer, 'source', 'repository', 'full_name') !== at(answer, 'destination', 'repository', 'full_name'),
+    headRepository: null,
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type ChangedFile,
   type CommitComparison,
   type FileAtCommit,
+  type HeadPlace,
   type ListedCommit,
   type Listing,
   type MergeRequest,
@@ -128,20 +129,30 @@ class GithubClient implements ScmClient {
   }
 
   /** GitHub turns auto-merge off only if somebody without write access moves the head, which is not known here. */
-  async waitingMerges(branch: string): Promise<WaitingMerges> {
+  async waitingMerges(branch: string, request: HeadPlace | null = null): Promise<WaitingMerges> {
     // A push may move many branches.
     this.#family ??= this.#json('')
-    const family = await this.#family
-    const name = requiredTextAt(family, 'full_name')
-    const upstream = ['parent', 'source'].flatMap((one) => optionalTextAt(family, one, 'full_name') ?? [])
-    const elsewhere: (readonly JsonObject[] | null)[] = []
+    const own = await this.#family
+    const fork = request?.isFromElsewhere === true ? await this.#forkOf(request) : null
+    const name = requiredTextAt(fork ?? own, 'full_name')
+    const ownName = requiredTextAt(own, 'full_name')
+    const upstream = ['parent', 'source'].flatMap((one) => optionalTextAt(fork ?? own, one, 'full_name') ?? [])
+    // Whoever moves a branch of a fork may write there, so its requests must be readable.
+    const elsewhere = fork === null ? [] : [...(await this.#pullsOf(`/repos/${name}`, name, branch))]
     // Who cannot read a repository cannot write to it, and then auto-merge is turned off.
     for (const one of new Set(upstream))
-      elsewhere.push(await orAbsent(() => this.#pullsOf(`/repos/${one}`, name, branch)))
+      if (one !== ownName && one !== name)
+        elsewhere.push(...((await orAbsent(() => this.#pullsOf(`/repos/${one}`, name, branch))) ?? []))
     return {
       own: (await this.#pullsOf(this.#repository, name, branch)).flatMap(waitingPull),
-      elsewhere: elsewhere.flatMap((pulls) => (pulls ?? []).flatMap(waitingPull)),
+      elsewhere: elsewhere.flatMap(waitingPull),
     }
+  }
+
+  /** The repository of a head that is not in this one. */
+  async #forkOf({ headRepository }: HeadPlace): Promise<unknown> {
+    if (headRepository === null) throw new ScmError('unexpected', `${title} does not name the repository of the head`)
+    return this.#transport.json(await this.#transport.get(`/repos/${headRepository}`, JSON_TYPE))
   }
 
   /** Open pull requests at `repository` whose head is a branch of the repository `name`. */
@@ -273,5 +284,6 @@ function pullRequest(answer: unknown, id: string): MergeRequest {
     isRebase: false,
     removesHead: false,
     isFromElsewhere: at(answer, 'head', 'repo', 'full_name') !== at(answer, 'base', 'repo', 'full_name'),
+    headRepository: optionalTextAt(answer, 'head', 'repo', 'full_name') ?? null,
   }
 }

@@ -114,6 +114,7 @@ class GitlabClient implements ScmClient {
         (name) => at(answer, name) === true,
       ),
       isFromElsewhere: at(answer, 'source_project_id') !== at(answer, 'target_project_id'),
+      headRepository: null,
     }
   }
 

@@ -70,7 +70,12 @@ export interface MergeRequest {
   readonly removesHead: boolean
   /** The head is a branch of another repository. */
   readonly isFromElsewhere: boolean
+  /** Full name of the repository of the head, where requests that wait there matter; null: unknown. */
+  readonly headRepository: string | null
 }
+
+/** Where the head of a request is. */
+export type HeadPlace = Pick<MergeRequest, 'isFromElsewhere' | 'headRepository'>
 
 /** An open request that the platform merges by itself, once its checks have passed. */
 interface WaitingMerge {
@@ -80,8 +85,9 @@ interface WaitingMerge {
 }
 
 export interface WaitingMerges {
+  /** Into a branch of the repository that is asked. */
   readonly own: readonly WaitingMerge[]
-  /** Into another repository: this one is a fork of it. */
+  /** Into another repository: one that the repository of the head is a fork of, or that fork itself. */
   readonly elsewhere: readonly WaitingMerge[]
 }
 
@@ -112,8 +118,11 @@ export interface ScmClient {
   /** Paths of all files at a commit. */
   paths(commit: string): Promise<Listing<string>>
   mergeRequest(id: string): Promise<MergeRequest>
-  /** Those of this branch that go on to wait when its head moves. */
-  waitingMerges(branch: string): Promise<WaitingMerges>
+  /**
+   * Those of this branch that go on to wait when its head moves.
+   * @param request whose head the branch is, in this repository or in a fork; null: a branch of this repository
+   */
+  waitingMerges(branch: string, request?: HeadPlace | null): Promise<WaitingMerges>
   parentsOf(commit: string): Promise<readonly string[]>
   /** Commits that `to` has and `from` has not. */
   commitsBetween(from: string, to: string): Promise<Listing<ListedCommit>>

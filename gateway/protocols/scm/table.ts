@@ -299,11 +299,12 @@ export async function retarget(
  * stays as it was judged, and that of another request from the same source does not.
  */
 export async function sourceUpdate(call: Call<ScmRoute>, client: ScmClient, id: string): Promise<readonly ScmIntent[]> {
-  const { head, base, isFromElsewhere } = await client.mergeRequest(id)
+  const request = await client.mergeRequest(id)
+  const { head, base } = request
   if (isProtected(call, head))
     throw new UnreadableIntent(
       `this brings commits to ${head} unjudged; a protected branch is reached by a merge only.`,
     )
-  if (!isFromElsewhere) await refuseWaitingHead(client, head, base)
+  await refuseWaitingHead(client, head, base, request)
   return []
 }

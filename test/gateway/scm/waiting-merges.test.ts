@@ -211,6 +211,90 @@ test('a branch of a fork is looked up at its parent too, unless its sender canno
   assert.equal((await found.send('POST', PUSH, attempt)).status, 200)
 })
 
+const FORK = 'eve/pets'
+
+/** What the platform answers about the fork: its pull requests, those of its source, and what the update then gets. */
+const FORKS: readonly {
+  readonly what: string
+  readonly head?: object | null
+  readonly pulls?: Readonly<Record<string, { readonly status?: number; readonly body: unknown }>>
+  readonly refused: RegExp | null
+}[] = [
+  { what: 'goes on where none waits in the fork', refused: null },
+  {
+    what: 'goes on where the request itself waits',
+    pulls: { 'acme/pets': { body: [waitingIn('acme/pets', 'main')] } },
+    refused: null,
+  },
+  {
+    what: 'is refused where one into another branch waits',
+    pulls: { 'acme/pets': { body: [waitingIn('acme/pets', 'stable')] } },
+    refused: /acme\/pets#3 has auto-merge on.*stable/,
+  },
+  {
+    what: 'is refused where one in the fork waits',
+    pulls: { [FORK]: { body: [waitingIn(FORK, 'main')] } },
+    refused: /eve\/pets#3 has auto-merge on.*main/,
+  },
+  {
+    what: 'is refused where one at the source of the fork waits',
+    pulls: { 'root/pets': { body: [waitingIn('root/pets', 'main')] } },
+    refused: /root\/pets#3 has auto-merge on/,
+  },
+  {
+    what: 'goes on where nobody can read the source of the fork',
+    pulls: { 'root/pets': { status: 404, body: { message: 'Not Found' } } },
+    refused: null,
+  },
+  {
+    what: 'is refused where the requests of the fork cannot be read',
+    pulls: { [FORK]: { status: 404, body: { message: 'Not Found' } } },
+    refused: /whether a pull request with auto-merge has (?:heads\/)?feature as its head could not be read/,
+  },
+  {
+    what: 'is refused where the fork is not named',
+    head: null,
+    refused: /does not name the repository of the head/,
+  },
+]
+
+function waitingIn(name: string, base: string): object {
+  return {
+    number: 3,
+    head: { ref: 'feature', repo: { full_name: FORK } },
+    base: { ref: base, repo: { full_name: name } },
+    auto_merge: { merge_method: 'merge' },
+  }
+}
+
+for (const { what, head = { full_name: FORK }, pulls = {}, refused } of FORKS)
+  for (const attempt of UPDATES.slice(0, 2))
+    test(`${attempt[0]} whose head is in a fork ${what}`, async (t) => {
+      const found = await scmScene(t, 'github')
+      const tip = found.repository.tip('feature')
+      found.server.fault = ({ path }) => {
+        if (path === `${REPO}/pulls/7`)
+          return {
+            body: {
+              number: 7,
+              state: 'open',
+              head: { ref: 'feature', sha: tip, repo: head },
+              base: { ref: 'main', sha: found.repository.tip('main'), repo: { full_name: 'acme/pets' } },
+              merge_commit_sha: null,
+            },
+          }
+        if (path === `/repos/${FORK}`)
+          return { body: { full_name: FORK, parent: { full_name: 'acme/pets' }, source: { full_name: 'root/pets' } } }
+        const name = /^\/repos\/(.+)\/pulls$/.exec(path)?.[1]
+        return name === undefined ? null : (pulls[name] ?? { body: [] })
+      }
+      const { status, text } = await send(found, attempt)
+      if (refused === null) return assert.equal(status, 200, text)
+      assert.ok([403, 404, 503].includes(status), `${status}`)
+      assert.match(text, refused)
+      assert.deepEqual(found.server.effects, [])
+    })
+
 test('pushes that move no head ask nothing', async (t) => {
   const found = await scene(t)
   for (const ref of [
