@@ -11,7 +11,8 @@ import { type ApiRoute, type BodyMistake, bodyMistake } from './route.ts'
 import type { ApiSettings } from './settings.ts'
 import { NOT_BLANK } from './schemas/shapes.ts'
 import { unknownMembers } from './unknown-members.ts'
-import { lookupTable, appendPointer, misspelled, spelledNames } from '../../engine/base.ts'
+import { PLATFORMS, type PlatformId } from '../scm/platform.ts'
+import { appendPointer, lookupTable, misspelled, nameOfToken, nearest, spelledNames } from '../../engine/base.ts'
 
 /** More than these are counted, not listed: a hostile body must not make a large answer. */
 const LISTED_MISTAKES = 50
@@ -62,10 +63,36 @@ export function checkBody(route: CheckedRoute, body: unknown, settings: ApiSetti
     isOfKind(check.errors) &&
     violations.every(({ pointer }) => mistakesUnread?.test(pointer) || !isWithinPointer(pointer, mistakesUnder))
   const mistakes = isFit && isJsonObjectOrList(body) ? (route.mistakes?.(body, settings) ?? []) : []
-  const all = [...violations, ...mistakes, ...unknown.mistakes]
+  const strangers = namesByParent([...unknown.ignored, ...unknown.mistakes.map(({ pointer }) => pointer)])
+  const all = [...[...violations, ...mistakes].map((one) => withGivenName(one, strangers)), ...unknown.mistakes]
   if (all.length > 0) throw bodyRefusal(all)
   return unknown.ignored
 }
+
+/** Names of members that are not known, by the pointer of the object that has them. */
+function namesByParent(pointers: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>()
+  for (const pointer of pointers) {
+    const [parent, name] = parentAndName(pointer)
+    names.set(parent, [...(names.get(parent) ?? []), name])
+  }
+  return names
+}
+
+function parentAndName(pointer: string): readonly [parent: string, name: string] {
+  const end = pointer.lastIndexOf('/')
+  return [pointer.slice(0, Math.max(0, end)), nameOfToken(pointer.slice(end + 1))]
+}
+
+/** A member that is missing beside one of a similar name: short names are too alike to be taken for each other otherwise. */
+function withGivenName(mistake: BodyMistake, strangers: ReadonlyMap<string, readonly string[]>): BodyMistake {
+  if (!mistake.message.startsWith(REQUIRED)) return mistake
+  const [parent, missing] = parentAndName(mistake.pointer)
+  const given = nearest(missing, strangers.get(parent) ?? [])
+  return given === null ? mistake : { ...mistake, message: `${mistake.message}; did you mean it by "${given}"?` }
+}
+
+const REQUIRED = 'is required'
 
 /** A list in place of an object has no members to check. */
 function isOfKind(errors: ValidateFunction['errors']): boolean {
@@ -194,8 +221,9 @@ function violatedPointer({ instancePath, keyword, params }: ErrorObject): string
 type TextParams = Readonly<Record<string, unknown>>
 
 const OF_KEYWORDS: Readonly<Record<string, (params: TextParams) => string>> = lookupTable({
-  required: () => 'is required',
-  enum: ({ allowedValues }) => `must be one of ${Array.isArray(allowedValues) ? allowedValues.join(', ') : ''}`,
+  required: () => REQUIRED,
+  enum: ({ allowedValues }) =>
+    `must be one of ${Array.isArray(allowedValues) ? allowedValues.map(titled).join(', ') : ''}`,
   const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be empty' : `must have at least ${String(limit)} characters`),
   maxLength: ({ limit }) => `must have at most ${String(limit)} characters`,
@@ -209,6 +237,17 @@ const OF_KEYWORDS: Readonly<Record<string, (params: TextParams) => string>> = lo
   pattern: ({ pattern }) => OF_PATTERNS[String(pattern)] ?? `must match the pattern ${String(pattern)}`,
   format: ({ format }) => OF_FORMATS[String(format)] ?? `must be of the format ${String(format)}`,
 })
+
+/** The neutral name of a platform does not tell which one it is. */
+function titled(value: unknown): string {
+  const id = String(value)
+  const platform = isPlatformId(id) ? PLATFORMS[id] : null
+  return platform === null ? id : `${id} (${platform.title})`
+}
+
+function isPlatformId(id: string): id is PlatformId {
+  return Object.hasOwn(PLATFORMS, id)
+}
 
 const OF_PATTERNS: Readonly<Record<string, string>> = lookupTable({
   '^[^\\u0000-\\u001f\\u007f]*$': 'must not hold control characters, such as line breaks',

@@ -204,6 +204,43 @@ test('the MCP tools hold the same rules', async (t) => {
   assert.match(JSON.stringify(misspelled), /did you mean \\"environment\\"/)
 })
 
+/** Short names, whose misspellings are also other names: reported where the known one is missing. */
+const SHORT: readonly (readonly [path: string, body: object, at: string, known: string, given: string])[] = [
+  ...['bas', 'bae', 'bsae', 'Base'].map((given) => ['/api/diff', DIFF, '', 'base', given] as const),
+  ...['hed', 'haed'].map((given) => ['/api/diff', DIFF, '', 'head', given] as const),
+  ...['ID', 'i', 'idd'].map((given) => ['/api/v1/preflight', PREFLIGHT, '/artifacts/0', 'id', given] as const),
+  ...['typ', 'tpye', 'kype'].map((given) => ['/api/v1/preflight', PREFLIGHT, '/artifacts/0', 'type', given] as const),
+  ...['tokn', 'tken'].map((given) => ['/api/v1/verify-receipt', VERIFY, '', 'token', given] as const),
+]
+
+test('a short member that is missing is asked about where one of a similar name is given', async (t) => {
+  const started = await api(t)
+  for (const [path, body, at, known, given] of SHORT) {
+    const renamed = withMember(body, at, given)
+    let part: unknown = renamed
+    for (const step of at.split('/').slice(1)) part = Reflect.get(Object(part), step)
+    assert.ok(Reflect.deleteProperty(Object(part), known))
+    const answer = await started.post(path, renamed)
+    assert.equal(answer.status, 400, `${path} ${given}`)
+    assert.match(
+      JSON.stringify(answer.body),
+      new RegExp(`did you mean (?:it by )?."(?:${given}|${known})`),
+      `${path} ${given}`,
+    )
+  }
+  const other = await started.post('/api/diff', { head: SPEC, zzz: SPEC })
+  assert.doesNotMatch(JSON.stringify(other.body), /did you mean/)
+})
+
+test('a platform that is not known is answered with the platforms that the names stand for', async (t) => {
+  const started = await api(t)
+  for (const platform of ['github', 'GitHub', 'gitlab', 'scm_d']) {
+    const { status, body } = await started.post('/api/v1/bindings/challenge', { platform, repository: 'acme/pets' })
+    assert.equal(status, 400)
+    assert.match(JSON.stringify(body), /scm_a \(GitHub\), scm_b \(GitLab\), scm_c \(Bitbucket\)/)
+  }
+})
+
 test('a text of the context that is blank is not a text: there is no receipt for no operation', async (t) => {
   const started = await api(t)
   for (const blank of [
