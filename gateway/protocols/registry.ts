@@ -74,11 +74,11 @@ export function createRecognisers(deps: RecogniserDeps): Recognisers {
   const scm = scmDeps(deps)
   const readSource = (source: ContractSource, { contract }: Route): Promise<string> =>
     readContractSource(source, { repository: config().diff.repository, texts: flow }, contract?.origins)
-  const readTerms = () => ({
+  const contractReading = () => ({
     inlineBelow: config().analysis.inline_below,
     timeoutMs: config().limits.analysis * 1000,
   })
-  const contracts = { baselines, logger, metrics, now, readTerms, readSource }
+  const contracts = { baselines, logger, metrics, now, contractReading, readSource }
   const recognisers = {
     github: createGithubRecogniser(scm),
     gitlab: createGitlabRecogniser(scm),

@@ -35,7 +35,7 @@ function valueOf<T>(read: Result<T>): T {
 }
 
 /** How a contract is read. */
-export interface ReadTerms {
+export interface ContractReading {
   /** Contracts shorter than this are read on the event loop, code units. */
   readonly inlineBelow: number
   /** Time for one contract in a thread (`limits.analysis`), milliseconds. */
@@ -46,7 +46,7 @@ export interface ReadTerms {
 export function readContract<Type extends ReadType>(
   type: Type,
   text: string,
-  { inlineBelow, timeoutMs }: ReadTerms,
+  { inlineBelow, timeoutMs }: ContractReading,
 ): Promise<ReadTables[Type]> {
   if (text.length < inlineBelow) return Promise.resolve().then(() => READERS[type](text))
   return new Promise((resolve, reject) => {

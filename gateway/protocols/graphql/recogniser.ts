@@ -16,7 +16,7 @@ import type { Action, JudgedAction, Permit, ResourceCheck, Recogniser, Refusal }
 import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
-import { readContract, type ReadTerms } from '../common/contract-reader.ts'
+import { readContract, type ContractReading } from '../common/contract-reader.ts'
 import { offerKey } from '../common/offer-key.ts'
 import {
   createCurrentContracts,
@@ -38,7 +38,7 @@ interface GraphqlDeps extends CurrentContractDeps, OperationChecks {
   readonly upstreams: Upstreams
   readonly flow: Pick<Flow, 'readJson'>
   readonly config: () => LimitsConfig
-  readonly readTerms: () => ReadTerms
+  readonly contractReading: () => ContractReading
 }
 
 interface GraphqlParts {
@@ -48,7 +48,11 @@ interface GraphqlParts {
 }
 
 export function createGraphqlRecogniser(deps: GraphqlDeps): Recogniser<GraphqlRoute> {
-  const contracts = createCurrentContracts('graphql', (text) => readContract('graphql', text, deps.readTerms()), deps)
+  const contracts = createCurrentContracts(
+    'graphql',
+    (text) => readContract('graphql', text, deps.contractReading()),
+    deps,
+  )
   const parts: GraphqlParts = { deps, contracts, documents: createGraphqlDocuments(deps.now) }
   return {
     needsBody: () => true,

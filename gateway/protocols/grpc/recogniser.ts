@@ -13,14 +13,14 @@ import type { Answer, AnswerWatcher } from '../../calls/answer.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
 import { basePath, callName, pathOf } from '../common/request-line.ts'
-import { readContract, type ReadTerms } from '../common/contract-reader.ts'
+import { readContract, type ContractReading } from '../common/contract-reader.ts'
 import { createCurrentContracts, type CurrentContractDeps, type CurrentContracts } from '../common/current-contract.ts'
 import { rpcRefusal } from './refusal.ts'
 
 interface GrpcDeps extends CurrentContractDeps {
   readonly baselines: Pick<BaselineService, 'baselineFor'>
   readonly logger: Logger
-  readonly readTerms: () => ReadTerms
+  readonly contractReading: () => ContractReading
 }
 
 type TableRpc = RpcTable['rpcs'][number]
@@ -29,7 +29,7 @@ type RpcsByPath = ReadonlyMap<string, TableRpc>
 export function createGrpcRecogniser(deps: GrpcDeps): Recogniser<GrpcRoute> {
   const contracts = createCurrentContracts(
     'protobuf',
-    async (text) => byPath(await readContract('protobuf', text, deps.readTerms()), deps.logger),
+    async (text) => byPath(await readContract('protobuf', text, deps.contractReading()), deps.logger),
     deps,
   )
   return {

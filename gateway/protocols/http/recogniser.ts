@@ -14,7 +14,7 @@ import type { Call, CallHead } from '../../calls/call.ts'
 import { isEnforced, type ApiConformance } from './conformance.ts'
 import { uncheckable, underOf, type ContractChecks, type Under } from '../common/contract-checks.ts'
 import { holdsRequests } from '../common/batched-requests.ts'
-import { readContract, type ReadTerms } from '../common/contract-reader.ts'
+import { readContract, type ContractReading } from '../common/contract-reader.ts'
 import {
   createCurrentContracts,
   type CurrentContractDeps,
@@ -31,13 +31,13 @@ interface HttpApiDeps extends CurrentContractDeps {
   readonly conformance: ApiConformance
   readonly checks: Pick<ContractChecks, 'refused' | 'observed'>
   readonly logger: Logger
-  readonly readTerms: () => ReadTerms
+  readonly contractReading: () => ContractReading
 }
 
 export function createHttpApiRecogniser(deps: HttpApiDeps): Recogniser {
   const contracts = createCurrentContracts(
     'openapi',
-    async (text) => createOperationMatcher(await readContract('openapi', text, deps.readTerms())),
+    async (text) => createOperationMatcher(await readContract('openapi', text, deps.contractReading())),
     deps,
   )
   return {
