@@ -23,7 +23,10 @@ const DEFAULT_TIMEOUT = 60_000
  * Each request rejects unless the answer is JSON with status 2xx: a guard then stops.
  * @throws TypeError when the address or the key is missing or wrong
  */
-export function preflightClient({ url, key, timeout = DEFAULT_TIMEOUT }: PreflightClientOptions): PreflightClient {
+export function preflightClient(options: PreflightClientOptions): PreflightClient {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError('preflightClient needs an object with url and key.')
+  const { url, key, timeout = DEFAULT_TIMEOUT } = options
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new TypeError('preflightClient needs url: the http or https address of the API listener.')
   if (typeof key !== 'string') throw new TypeError('preflightClient needs key: an API key, as text.')

@@ -1,4 +1,5 @@
 /** Canonical JSON (RFC 8785) and digests. The hash function is passed in, because the engine has no cryptography. */
+import { FUNCTION, requireArgument, TEXT } from './argument.ts'
 import canonicalizeJson from 'canonicalize'
 
 /** SHA-256 of the UTF-8 bytes of a text, as 64 lowercase hex digits. */
@@ -18,6 +19,8 @@ export function canonicalJson(value: unknown): string {
 
 /** `sha256:` and the lower-case hexadecimal hash of the UTF-8 bytes. */
 export function digestText(text: string, sha256: Sha256): Digest {
+  requireArgument('digestText', 'text', text, TEXT)
+  requireArgument('digestText', 'sha256', sha256, FUNCTION)
   return `sha256:${sha256(text)}`
 }
 

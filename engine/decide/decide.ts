@@ -2,6 +2,7 @@
  * Findings + policy + context → verdict. Pure and total: every failure ends in a reason and a decision that is not
  * ALLOW.
  */
+import { FUNCTION, NUMBER, OBJECT, OBJECTS, requireArgument, requireMembers, TEXT } from '../common/argument.ts'
 import type { ArtifactAnalysis } from '../formats/compare.ts'
 import type { ChangeSetDigests } from '../model/change-set.ts'
 import { countFindings, type FindingGroup } from '../model/finding.ts'
@@ -61,8 +62,22 @@ export interface DecideInput extends ChangeSetDigests, JudgingTerms {
   readonly completeness?: CompletenessFacts
 }
 
+const INPUT_FORMS = {
+  analyses: OBJECTS,
+  policy: OBJECT,
+  context: OBJECT,
+  inputFingerprint: TEXT,
+  artifactDigest: TEXT,
+  submittedSetDigest: TEXT,
+  rulesetHash: TEXT,
+  sha256: FUNCTION,
+  now: NUMBER,
+} satisfies Partial<Record<keyof DecideInput, unknown>>
+
 /** The same input gives the same verdict, byte for byte, whatever the order of the artifacts. */
 export function decide(input: DecideInput): Verdict {
+  requireArgument('decide', 'input', input, OBJECT)
+  requireMembers('decide', 'input', input, INPUT_FORMS)
   const { policy, context } = input
   const conclusion = conclusionOf(input)
   const { artifacts, rulings, occasion, reach, judgements, pin, degraded, approval, grant, decision } = conclusion

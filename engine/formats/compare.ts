@@ -2,6 +2,7 @@
  * The comparison of two texts of one contract: text → Contract → Delta[] → FindingGroup[] → patterns. Pure and
  * synchronous. It may be slow on large input, so the gateway runs it in a worker (law 7 of CONTRIBUTING.md).
  */
+import { FUNCTION, requireArgument } from '../common/argument.ts'
 import { fileMistakes, filesOfSide, hasFiles, lengthOfSide, documentName } from '../model/artifact-files.ts'
 import type { Artifact, ArtifactType } from '../model/change-set.ts'
 import { DEFAULT_DOCUMENT_LIMITS } from '../model/limits.ts'
@@ -57,6 +58,7 @@ const FORMATS: Readonly<Record<ArtifactType, CompareFormat>> = {
 export function compare(artifact: Artifact, options: CompareOptions, sha256: Sha256): Result<Comparison> {
   const mistake = inputMistake(artifact, options)
   if (mistake !== null) return fail({ code: 'INVALID_INPUT', message: mistake })
+  requireArgument('compare', 'sha256', sha256, FUNCTION)
   const { type, before, after } = artifact
   if (before === '' && after === '') {
     return fail({

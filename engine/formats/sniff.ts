@@ -1,4 +1,5 @@
 /** Detects the type of a contract from its text, by content that only documents of that type have. */
+import { OBJECT, requireArgument, TEXT } from '../common/argument.ts'
 import type { ArtifactType } from '../model/change-set.ts'
 import { fail, ok, type Problem, type Result } from '../common/result.ts'
 import { isRecord } from '../schema/located.ts'
@@ -36,6 +37,9 @@ export function sniffArtifactType(
   after: string,
   limits: DocumentLimits = DEFAULT_DOCUMENT_LIMITS,
 ): Result<ArtifactType> {
+  requireArgument('sniffArtifactType', 'before', before, TEXT)
+  requireArgument('sniffArtifactType', 'after', after, TEXT)
+  requireArgument('sniffArtifactType', 'limits', limits, OBJECT)
   if (before === '' && after === '')
     return fail(unreadable('both sides are empty', { fix: 'Give a contract on one side at least.' }))
   const [base, head] = withBareSchemas(

@@ -2,6 +2,7 @@
  * The consumer's side of a decision (docs/reference/envelope.md#rules-for-consumers): reads it, and decides whether
  * this attempt may proceed. It branches on `execution_action` only. Everything unknown, inconsistent or late is STOP.
  */
+import { OBJECT, requireArgument } from '../common/argument.ts'
 import { directiveOf, type ExecutionAction } from '../model/decision.ts'
 import { checkConsumerForm } from '../decide/envelope-check.generated.js'
 import type { Reason } from '../decide/envelope-members.ts'
@@ -108,6 +109,8 @@ const AGREEMENTS: readonly { readonly problem: string; readonly holds: (envelope
  * are met.
  */
 export function mayProceed(reading: DecisionReading, attempt: AttemptFacts): Permission {
+  requireArgument('mayProceed', 'reading', reading, OBJECT)
+  requireArgument('mayProceed', 'attempt', attempt, OBJECT)
   if (!reading.ok) return stop(reading.reason)
   const { decision } = reading
   const { proceeds, isMonitored: monitor, isHeld } = directiveOf(decision.execution_action)

@@ -2,6 +2,7 @@
  * The judged input: artifacts with both sides, their canonical names and order, and the digests that identify them
  * (docs/reference/api.md#post-apiv1preflight, docs/reference/hashes.md#input_fingerprint).
  */
+import { FUNCTION, OBJECTS, requireArgument, requireMembers, TEXT } from '../common/argument.ts'
 import { hasFiles, sideDigest } from './artifact-files.ts'
 import { ARTIFACT_TYPES, type Artifact, type ArtifactType } from './artifact.ts'
 import { lookupTable } from '../common/lookup-table.ts'
@@ -44,6 +45,11 @@ export interface ChangeSetDigests {
 
 /** All three digests; each side is hashed once. */
 export function changeSetDigests(artifacts: readonly Artifact[], sha256: Sha256): ChangeSetDigests {
+  requireArgument('changeSetDigests', 'artifacts', artifacts, OBJECTS)
+  requireArgument('changeSetDigests', 'sha256', sha256, FUNCTION)
+  const forms = { id: TEXT, type: TEXT, before: TEXT, after: TEXT }
+  for (const [index, artifact] of artifacts.entries())
+    requireMembers('changeSetDigests', `artifacts[${index}]`, artifact, forms)
   const hashed = artifacts.map((artifact) => hashedArtifact(artifact, sha256))
   return {
     inputFingerprint: inputFingerprint(artifacts, sha256),

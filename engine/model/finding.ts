@@ -2,6 +2,7 @@
  * The result of comparing two contracts: findings, grouped so that one change is computed and shown once
  * (docs/reference/api.md#post-apidiff).
  */
+import { LIST, OBJECTS, requireArgument } from '../common/argument.ts'
 import { byCodeUnit } from '../common/code-unit-order.ts'
 import type { Json } from '../common/hash.ts'
 
@@ -94,6 +95,7 @@ export interface Finding {
 
 /** All findings of the groups, in group order; `limit` bounds how many are made. */
 export function expandFindings(groups: readonly FindingGroup[], limit = Number.POSITIVE_INFINITY): readonly Finding[] {
+  requireGroups('expandFindings', groups)
   const findings: Finding[] = []
   for (const { id, occurrences, message: _, unlisted: _unlisted, ...shared } of groups) {
     for (const occurrence of occurrences) {
@@ -106,7 +108,14 @@ export function expandFindings(groups: readonly FindingGroup[], limit = Number.P
 
 /** Findings of a level (all levels when left out): one for each place that a change reaches, listed or not. */
 export function countFindings(groups: readonly FindingGroup[], level?: Level): number {
+  requireGroups('countFindings', groups)
   return groups.reduce((sum, group) => (level && group.level !== level ? sum : sum + countPlaces(group)), 0)
+}
+
+function requireGroups(caller: string, groups: readonly FindingGroup[]): void {
+  requireArgument(caller, 'groups', groups, OBJECTS)
+  for (const [index, group] of groups.entries())
+    requireArgument(caller, `groups[${index}].occurrences`, group.occurrences, LIST)
 }
 
 /** Places that a change reaches, listed or not: the findings of the group. */

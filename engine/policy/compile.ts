@@ -2,6 +2,7 @@
  * A policy document → CompiledPolicy, or every mistake in it with its JSON Pointer. A pack with a mistake does not
  * load.
  */
+import { FUNCTION, requireArgument } from '../common/argument.ts'
 import { composePointer } from '../contracts/pointer.ts'
 import { lookupTable } from '../common/lookup-table.ts'
 import { digestJson, type Sha256 } from '../common/hash.ts'
@@ -35,6 +36,7 @@ export const FALLBACK_TTL_SECONDS = 900
 
 /** @param source the parsed YAML or JSON of a pack; plain values, as a reader of untrusted text gives them. */
 export function compilePolicy(source: unknown, sha256: Sha256): Result<CompiledPolicy, readonly Problem[]> {
+  requireArgument('compilePolicy', 'sha256', sha256, FUNCTION)
   const checked = checkPolicy(source)
   if (!checked.ok) {
     const { faults } = compileParts(readableParts(source, checked.problem), 'enforce')

@@ -1,4 +1,5 @@
 /** Is this token one of ours, and does it authorize this very attempt? (docs/reference/receipts.md#verification-steps) Pure: keys, clock and state are handed in. */
+import { FUNCTION, OBJECT, requireArgument, requireMembers } from '../common/argument.ts'
 import { DECISION_CLASSES } from '../model/decision.ts'
 import type { Sha256 } from '../common/hash.ts'
 import { decisionBodyHash } from './body-hash.ts'
@@ -38,8 +39,10 @@ export interface VerifyInput extends ScopeTerms {
 
 /** Never throws for what the token, the envelope or the context say. */
 export function verifyReceipt(input: VerifyInput): ReceiptVerification {
+  requireArgument('verifyReceipt', 'input', input, OBJECT)
   const parsed = parseToken(input.token)
   if (!parsed.ok) return invalidReceipt(parsed.problem, input.context)
+  requireMembers('verifyReceipt', 'input', input, { keys: OBJECT, sha256: FUNCTION })
   const { claims, keyId } = parsed.value
   const key = input.keys.get(keyId)
   const forgery = authenticityFault(parsed.value, key, input)

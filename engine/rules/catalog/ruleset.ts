@@ -2,6 +2,7 @@
  * The identity of the rules in force (docs/reference/hashes.md#ruleset_hash). Two builds with the same hash judge
  * every change at the same level.
  */
+import { FUNCTION, requireArgument } from '../../common/argument.ts'
 import { digestJson, type Digest, type Sha256 } from '../../common/hash.ts'
 import { ruleTable } from './table.ts'
 
@@ -13,6 +14,7 @@ const COMPUTED = new WeakMap<Sha256, Digest>()
 
 /** JCS of `[id, level]` of every rule, sorted by id. */
 export function rulesetHash(sha256: Sha256): Digest {
+  requireArgument('rulesetHash', 'sha256', sha256, FUNCTION)
   const known = COMPUTED.get(sha256)
   if (known !== undefined) return known
   const hash = digestJson(
