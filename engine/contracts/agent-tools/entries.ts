@@ -10,6 +10,7 @@ import {
   type Located,
 } from '../../schema/located.ts'
 import {
+  FUNCTION_FORM,
   GEMINI_FORM,
   GEMINI_HOSTED_FORM,
   SERVER_FORM,
@@ -50,9 +51,11 @@ export function toolEntries(root: unknown): readonly ToolEntry[] | null {
 /** Each part of a request that holds tools. Providers read all of them. */
 function heldTools(whole: Located): readonly (() => readonly ToolEntry[])[] {
   const config = memberOf(whole, 'toolConfig')
-  const held = [memberOf(whole, 'tools'), memberOf(whole, 'functions'), config && memberOf(config, 'tools')]
+  const functions = memberOf(whole, 'functions')
+  const held = [memberOf(whole, 'tools'), functions, config && memberOf(config, 'tools')]
   const parts = held.flatMap((part): (() => readonly ToolEntry[])[] => {
-    if (Array.isArray(part?.value)) return [() => toolsInList(part)]
+    if (Array.isArray(part?.value))
+      return [() => (part === functions ? toolsInList(part).map(asFunction) : toolsInList(part))]
     return isRecord(part?.value) && isToolRecord(part.value) ? [() => named(part)] : []
   })
   if ([...DECLARATIONS].some((member) => Array.isArray(recordOf(whole.value)[member])))
@@ -89,6 +92,11 @@ function toolsInList(list: Located): readonly ToolEntry[] {
     if (isCachePoint(item.value)) return []
     return isGemini(item.value) ? declared(item) : namespaceEntries(item)
   })
+}
+
+function asFunction(entry: ToolEntry): ToolEntry {
+  const { value } = entry.located
+  return entry.form === null && isRecord(value) && FUNCTION_FORM.isOf(value) ? { ...entry, form: FUNCTION_FORM } : entry
 }
 
 /** A cache point of Bedrock, which is not a tool. */

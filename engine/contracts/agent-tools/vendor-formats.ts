@@ -235,6 +235,15 @@ export const TOOL_FORMS: readonly ToolForm[] = [
   },
 ]
 
+/** An item of `functions` in a request, which may leave out its parameters: it takes none then. */
+export const FUNCTION_FORM: ToolForm = {
+  name: 'openai-functions',
+  kind: 'function',
+  isOf: ({ name, parameters, ...others }) =>
+    isNonEmptyText(name) && (parameters ?? null) === null && Object.keys(others).every((one) => one === 'description'),
+  parts: { ...NAMED, inputSchema: [['parameters']] },
+}
+
 /** A server in `mcp_servers` of a request. The name is that of the server. */
 export const SERVER_FORM: ToolForm = {
   name: 'anthropic',
