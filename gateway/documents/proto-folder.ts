@@ -1,7 +1,8 @@
 /** A folder of .proto files as the one text that they are compared as: a JSON object of path → text, with paths as imports have them. */
-import { readdir, stat } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { byCodeUnit } from '../../engine/base.ts'
+import { errorCode } from '../errors/startup-error.ts'
 import { loadTextFile } from '../runtime/regular-file.ts'
 
 /** Files that one contract may consist of. */
@@ -38,20 +39,59 @@ export function protoSet(name: string, texts: Iterable<readonly [path: string, t
   return JSON.stringify(Object.fromEntries(sorted))
 }
 
-/** Links to files are followed, as volumes of Kubernetes have them; what begins with a dot is the business of others. */
 async function protoFilesIn(folder: string): Promise<readonly FolderFile[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const named = entries.flatMap(({ parentPath, name }) => {
-    const path = relative(folder, join(parentPath, name)).split(sep)
-    return name.endsWith('.proto') && !path.some((part) => part.startsWith('.')) ? [path.join('/')] : []
-  })
-  if (named.length > MAX_FILES) throw new Error(`${folder} holds more than ${MAX_FILES} .proto files`)
-  const found = await Promise.all(
+  const named = await protoPathsIn(folder)
+  return Promise.all(
     named.map(async (path) => {
-      const file = await stat(join(folder, path))
-      // What is neither is refused by who reads it.
-      return file.isDirectory() ? [] : [{ path, bytes: file.size, modifiedAt: file.mtimeMs }]
+      // What is no file is refused by who reads it.
+      const { size, mtimeMs } = await stat(join(folder, path))
+      return { path, bytes: size, modifiedAt: mtimeMs }
     }),
   )
-  return found.flat()
+}
+
+/** A folder that is still to be listed. */
+interface OpenFolder {
+  /** From the top down; empty for the top. */
+  readonly path: readonly string[]
+  /** Where it and those above it really are, so that a link up ends. */
+  readonly real: readonly string[]
+}
+
+/**
+ * Links to files and folders are followed, as volumes of Kubernetes have them. What begins with a dot is the business of
+ * others.
+ */
+async function protoPathsIn(top: string): Promise<readonly string[]> {
+  const named: string[] = []
+  const open: OpenFolder[] = [{ path: [], real: [await realpath(top)] }]
+  // Grows during iteration.
+  for (const { path, real } of open) {
+    for (const entry of await readdir(join(top, ...path), { withFileTypes: true })) {
+      const { name } = entry
+      if (name.startsWith('.')) continue
+      const below = [...path, name]
+      const target = entry.isSymbolicLink() ? await folderBehind(join(top, ...below)) : null
+      if (entry.isDirectory() || target !== null) {
+        const own = target ?? join(real.at(-1) ?? '', name)
+        if (!real.includes(own)) open.push({ path: below, real: [...real, own] })
+      } else if (name.endsWith('.proto')) named.push(below.join('/'))
+    }
+    if (named.length > MAX_FILES) throw new Error(`${top} holds more than ${MAX_FILES} .proto files`)
+    if (open.length > MAX_FILES)
+      throw new Error(`${top} holds more than ${MAX_FILES} folders, those behind links included`)
+  }
+  return named
+}
+
+/** Where a link leads; null if that is no folder. */
+async function folderBehind(link: string): Promise<string | null> {
+  try {
+    const real = await realpath(link)
+    return (await stat(real)).isDirectory() ? real : null
+  } catch (error) {
+    // A file that is not there is refused by who reads it.
+    if (errorCode(error) === 'ENOENT') return null
+    throw error
+  }
 }
