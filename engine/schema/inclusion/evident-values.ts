@@ -12,6 +12,8 @@ const MAX_LEVELS = 60
 
 /** How many levels the value has that is seen. That is the same whatever was asked about first. */
 const LEVELS = new WeakMap<SchemaNode, number>()
+/** Within how many levels none is seen. Many members may lead to one schema. */
+const UNSEEN = new WeakMap<SchemaNode, number>()
 
 /**
  * True if a value is seen; false says nothing.
@@ -22,9 +24,13 @@ export function hasEvidentValue(node: SchemaNode): boolean {
 }
 
 function levelsOf(node: SchemaNode, most: number): number | null {
-  const known = LEVELS.get(node) ?? (most === 0 ? null : levelsUnder(constraintsOfAll(node), most))
-  if (known !== null) LEVELS.set(node, known)
-  return known === null || known > most ? null : known
+  const known = LEVELS.get(node)
+  if (known !== undefined) return known > most ? null : known
+  if (most <= (UNSEEN.get(node) ?? 0)) return null
+  const found = levelsUnder(constraintsOfAll(node), most)
+  if (found === null) UNSEEN.set(node, most)
+  else LEVELS.set(node, found)
+  return found
 }
 
 /** Values that meet most conditions on scalars. */
@@ -34,16 +40,25 @@ const FREE: Evaluation = { spend: () => true, known: new WeakMap() }
 
 function levelsUnder(all: readonly Constraint[], most: number): number | null {
   const constraints = all.filter((one) => !isSilent(one))
-  const choice = constraints.find(({ kind }) => kind === 'any')
-  if (choice?.kind === 'any') {
+  const [choice, more] = constraints.filter(isChoice)
+  // Of several choices, beside each other or in each other, there are too many combinations.
+  if (more !== undefined) return null
+  if (choice !== undefined) {
     const others = constraints.filter((one) => one !== choice)
-    return firstKnown(choice.nodes, (node) => levelsUnder([...constraintsOfAll(node), ...others], most))
+    return firstKnown(choice.nodes, (node) => {
+      const own = constraintsOfAll(node)
+      return own.some(isChoice) ? null : levelsUnder([...own, ...others], most)
+    })
   }
   const listed = constraints.find(({ kind }) => kind === 'values')
   const values = listed?.kind === 'values' ? listed.values : [...PLAIN, ...examplesFor(constraints)]
   if (values.some((value) => isScalarMeeting(value, constraints))) return 1
   if (listed !== undefined) return null
   return levelsOfArray(constraints, most) ?? levelsOfObject(constraints, most)
+}
+
+function isChoice(constraint: Constraint): constraint is Extract<Constraint, { readonly kind: 'all' | 'any' | 'one' }> {
+  return constraint.kind === 'any'
 }
 
 function firstKnown<Item>(items: readonly Item[], find: (item: Item) => number | null): number | null {

@@ -98,6 +98,41 @@ suite('values that are seen', () => {
     assert.deepEqual(asked(['A79', 'A60', 'A40', 'A20']), asked([]))
   })
 
+  /** What takes more steps than there is time for, where each way to it is gone again. */
+  const MANY_WAYS: Readonly<Record<string, readonly [schema: unknown, definitions: JsonRecord]>> = {
+    'members of which none may be there': [
+      { $ref: 'A0' },
+      {
+        ...Object.fromEntries(
+          Array.from({ length: 50 }, (_, index) => {
+            const below = { $ref: `A${index + 1}` }
+            return [`A${index}`, { type: 'object', properties: { a: below, b: below }, minProperties: 1 }]
+          }),
+        ),
+        A50: { type: 'object', additionalProperties: false, minProperties: 1 },
+      },
+    ],
+    'choices beside each other': [
+      { allOf: Array.from({ length: 60 }, (_, index) => ({ anyOf: [{ minLength: index + 3 }, { maxLength: 0 }] })) },
+      {},
+    ],
+    'a choice of itself': [{ $ref: 'A' }, { A: { anyOf: [{ $ref: 'A' }, { allOf: [{ $ref: 'A' }, false] }] } }],
+    'choices in each other': [
+      { $ref: 'A0' },
+      {
+        ...Object.fromEntries(
+          Array.from({ length: 60 }, (_, index) => [
+            `A${index}`,
+            { anyOf: [{ allOf: [{ $ref: `A${index + 1}` }] }, { $ref: `A${index + 1}` }] },
+          ]),
+        ),
+        A60: false,
+      },
+    ],
+  }
+  for (const [name, [schema, definitions]] of Object.entries(MANY_WAYS))
+    test(`not behind ${name}`, () => assert.equal(isSeen(schema, definitions), false))
+
   test('not by a member that requests do not carry', () => {
     const schema = requiring({ a: { ...text, readOnly: true } }, { minProperties: 1 })
     assert.equal(isSeen(schema, {}, 'request'), false)
