@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual, webcrypto } from 'node:crypto'
 
 /** 64 lowercase hex digits. */
-export function sha256Hex(content: string | Buffer): string {
+export function sha256Hex(content: string | Uint8Array): string {
   return hash('sha256', content, 'hex')
 }
 
