@@ -1,6 +1,7 @@
 /** What a call to Argo CD does, through either of its two interfaces. */
 import { digestJson } from '../../../engine/base.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
+import { withContent } from '../common/request-digest.ts'
 
 export type ArgocdCall =
   /** Reads, sign-ins and dry runs: nothing is changed. */
@@ -46,10 +47,6 @@ export function writeTo(
   const object = `${namespace ?? ownNamespace}/${name}`
   const target = withContent(part === '' ? object : `${object}/${part}`, content)
   return { kind: 'write', verb, operation, object, target, revision }
-}
-
-export function withContent(target: string, content: string | null): string {
-  return content === null ? target : `${target}#${content}`
 }
 
 /** Members of a sync that its receipt names by target and head, and the project, which only grants the right to it. */

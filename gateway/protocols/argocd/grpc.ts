@@ -5,7 +5,7 @@
 import { lookupTable } from '../../../engine/base.ts'
 import type { Call } from '../../calls/call.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
-import { requestDigest } from '../common/request-digest.ts'
+import { requestDigest, withContent } from '../common/request-digest.ts'
 import { createMessageReader, type MessageTable, type MessageValue } from '../common/protobuf-message.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import {
@@ -13,7 +13,6 @@ import {
   hasSyncOptions,
   nonEmptyText,
   unreadableArgocdCall,
-  withContent,
   writeTo,
   type Application,
   type ArgocdCall,

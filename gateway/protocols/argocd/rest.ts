@@ -4,18 +4,10 @@ import { countingNames, otherSpelling } from '../../json/folded-names.ts'
 import { isJsonObject, readStrictJson } from '../../json/strict-json.ts'
 import { recordIn } from '../../json/unchecked-json.ts'
 import { isUtf8Type } from '../../network/body-charset.ts'
-import {
-  deployedState,
-  hasSyncOptions,
-  nonEmptyText,
-  unreadableArgocdCall,
-  withContent,
-  writeTo,
-  type ArgocdCall,
-} from './call.ts'
+import { deployedState, hasSyncOptions, nonEmptyText, unreadableArgocdCall, writeTo, type ArgocdCall } from './call.ts'
 import { canonicalName, queryOf } from '../../routing/query-names.ts'
 import { literalReadings, singleSegments } from '../../routing/path-reading.ts'
-import { requestDigest } from '../common/request-digest.ts'
+import { requestDigest, withContent } from '../common/request-digest.ts'
 import { isRead } from '../common/request-line.ts'
 import { overridesMethod } from '../common/method-override.ts'
 

@@ -23,6 +23,11 @@ export function requestDigest(call: Sent, fields: readonly string[] = []): strin
   return digest
 }
 
+/** The target of a receipt that names the content too. @param content its digest; null: there is none */
+export function withContent(target: string, content: string | null): string {
+  return content === null ? target : `${target}#${content}`
+}
+
 function contentOf(body: Buffer, type: string): readonly unknown[] {
   const parts = readParts(body, type)
   if (!parts.ok) return [type, sha256Hex(body)]

@@ -9,6 +9,7 @@ import type { DerivationTerms } from '../../scm/selector.ts'
 import type { ResourceCheck } from '../common/action.ts'
 import { isJsonObject } from '../../json/strict-json.ts'
 import { sha256Hex } from '../../runtime/hash.ts'
+import { withContent } from '../common/request-digest.ts'
 import { readPackageDocument, statesOwnersOnly, unread, type Publication, type Revision } from './document.ts'
 import {
   changesOwners,
@@ -193,7 +194,7 @@ const WORDS = {
 
 function packageReceiptCheck(operation: string, what: string, content: string | null = null): ResourceCheck {
   const object = `npm:${what}`
-  const target = content === null ? object : `${object}#${content}`
+  const target = withContent(object, content)
   return { resource: { name: `${operation} ${object}`, target, scope: null, operation }, basis: { kind: 'receipt' } }
 }
 

@@ -3,7 +3,7 @@ import type { ScmRoute } from './settings.ts'
 import type { JudgedAction, ResourceCheck } from '../common/action.ts'
 import type { JudgedResource } from '../../calls/judged-resource.ts'
 import type { Call } from '../../calls/call.ts'
-import { requestDigest } from '../common/request-digest.ts'
+import { requestDigest, withContent } from '../common/request-digest.ts'
 import { httpRefusal } from '../common/refusal.ts'
 import type { ReceiptOperation } from './endpoints.ts'
 import { UnreadableIntent } from './intent.ts'
@@ -33,8 +33,7 @@ export function receipted(call: Call<ScmRoute>, { name, operation, segments, bec
   if (overridesMethodInBody(call))
     throw new UnreadableIntent('its body names another method, so no receipt for this one covers it.')
   const path = `${call.method} /${segments.map(encodeURIComponent).join('/')}`
-  const content = requestDigest(call, ACTING_FIELDS)
-  const target = content === null ? `${name}:${path}` : `${name}:${path}#${content}`
+  const target = withContent(`${name}:${path}`, requestDigest(call, ACTING_FIELDS))
   if (target.length > MAX_TARGET) throw new UnreadableIntent('its path is too long for a receipt to name it.')
   const resource: JudgedResource = { name: path, target, scope: null, operation }
   return receiptAction(`${path} (${because})`, [{ resource, basis: { kind: 'receipt' } }])

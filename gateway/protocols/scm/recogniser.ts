@@ -112,8 +112,9 @@ function pushedClient(
 const READ: ReadonlySet<Endpoint['effect']['kind']> = new Set(['texts', 'results', 'receipt'])
 
 /** Whether a request publishes the file that is its body, which may be too large to hold. Its receipt names the place. */
-function isUpload({ headers }: CallHead<ScmRoute>, { effect }: Endpoint): boolean {
+function isUpload({ method, headers }: CallHead<ScmRoute>, { effect }: Endpoint): boolean {
   const type = headers['content-type'] ?? ''
+  if (method !== 'POST' && method !== 'PUT') return false
   return effect.kind === 'receipt' && effect.operation === 'publish' && !isJsonType(type) && !mayBeForm(type)
 }
 

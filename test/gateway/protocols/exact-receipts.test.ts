@@ -55,6 +55,11 @@ const WRITES: Readonly<Record<string, readonly (readonly Write[])[]>> = {
       write('POST', `${R}/pulls/7/reviews`, { event: 'APPROVE', commit_id: 'a'.repeat(40) }),
       write('POST', `${R}/pulls/7/reviews`, { event: 'APPROVE', commit_id: 'b'.repeat(40) }),
     ],
+    // GitHub reads JSON whatever type it states.
+    ['eve.zip', 'b.zip'].map((name) => ({
+      ...write('PATCH', `${R}/releases/assets/1`, { name }),
+      headers: { 'content-type': 'application/zip' },
+    })),
     [
       {
         method: 'POST',
